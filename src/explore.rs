@@ -1,0 +1,3 @@
+//! Sweeping, certifying, witnesses.
+
+pub mod generate;

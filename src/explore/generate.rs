@@ -1,0 +1,1 @@
+//! Draws fault plans.

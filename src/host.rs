@@ -1,0 +1,102 @@
+//! The seam: everything that the code of a host may do to the outside. Nodes, clients and
+//! simulated servers are written against it, so the same code runs on the event engine, on
+//! `turmoil::Sim` and on real sockets.
+
+use crate::id::{AttemptId, HostId};
+use crate::time::WallTime;
+use crate::trace::{Event, Phase, StepName};
+use futures_util::future::LocalBoxFuture;
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// A stream between two hosts: what a TCP socket is to an application.
+pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send + Sync + std::fmt::Debug {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync + std::fmt::Debug> Duplex for T {}
+
+/// The job failed at a step because the fault plan says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the job reported an error")]
+pub struct JobError;
+
+/// What a host can do.
+pub trait Host {
+    /// Who this is.
+    fn id(&self) -> HostId;
+
+    /// Connects to the one service of another host.
+    ///
+    /// # Errors
+    /// As a TCP connect: refused when nobody listens, timed out when nothing comes back.
+    fn connect(&self, to: HostId) -> LocalBoxFuture<'static, io::Result<Box<dyn Duplex>>>;
+
+    /// Starts to listen. A host offers one service.
+    ///
+    /// # Errors
+    /// The host listens already.
+    fn listen(&self) -> LocalBoxFuture<'static, io::Result<Box<dyn Listen>>>;
+
+    /// Runs a task on this host, until it ends, is aborted, or its process dies.
+    fn spawn(&self, name: &'static str, task: LocalBoxFuture<'static, ()>) -> Task;
+
+    /// Sleeps for `d` on this host's clock: longer in true time if the clock is slow.
+    fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()>;
+
+    /// What this host's clock shows.
+    fn wall(&self) -> WallTime;
+
+    /// A number from this host's own seeded stream.
+    fn random(&self) -> u64;
+
+    /// Appends to the history of the run.
+    fn record(&self, event: Event);
+
+    /// An attempt is in this phase of a step whose peer is `peer` (`None` for work). The place
+    /// where faults strike: the future, if there is one, may take long, or never end.
+    fn step(
+        &self,
+        attempt: AttemptId,
+        step: StepName,
+        phase: Phase,
+        peer: Option<HostId>,
+    ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>>;
+
+    /// How long a request needs at least to reach another host. A reply cannot be there sooner.
+    fn min_latency(&self) -> Duration;
+}
+
+/// Accepts connections.
+pub trait Listen {
+    /// Waits for the next connection; tells who connected.
+    fn accept(&mut self) -> LocalBoxFuture<'_, io::Result<(Box<dyn Duplex>, HostId)>>;
+}
+
+/// A running task.
+#[must_use = "keep the task to abort it later, or call `detach`"]
+pub struct Task(Option<Box<dyn FnOnce()>>);
+
+impl Task {
+    /// A task that `abort` ends.
+    pub fn new(abort: impl FnOnce() + 'static) -> Task {
+        Task(Some(Box::new(abort)))
+    }
+
+    /// Ends the task at its next suspension.
+    pub fn abort(mut self) {
+        if let Some(abort) = self.0.take() {
+            abort();
+        }
+    }
+
+    /// Lets the task run for as long as its process lives.
+    pub fn detach(self) {}
+}
+
+/// Waits for `work` for at most `limit` on the host's clock; `None` = it was not done in time.
+pub async fn within<T>(host: &dyn Host, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = host.sleep(limit) => None,
+    }
+}

@@ -1,0 +1,288 @@
+//! Names of the things a trace talks about. Their `Display` is the language of every story: `n2`, `2026-01-10`, `n2#3`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A scheduler node, counted from zero: `n0`, `n1`, …
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u8);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{}", self.0)
+    }
+}
+
+/// One process of the simulated deployment. Everything that can crash, pause or be cut off is a host.
+///
+/// The order of the variants is the order of registration, which must never decide a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HostId {
+    /// The lease store, a server that speaks RESP.
+    Lease,
+    /// The database server.
+    Database,
+    /// The payout service, reached over HTTP.
+    Payout,
+    /// The players: earns points through SQL.
+    Traffic,
+    /// A scheduler node.
+    Node(NodeId),
+}
+
+impl HostId {
+    /// Hosts that exist once in every deployment, in index order; nodes follow them.
+    pub const FIXED: [HostId; 4] = [HostId::Lease, HostId::Database, HostId::Payout, HostId::Traffic];
+
+    /// The node with this number.
+    pub fn node(n: u8) -> HostId {
+        HostId::Node(NodeId(n))
+    }
+
+    /// Dense index, for tables with one row a host.
+    pub fn index(self) -> usize {
+        match self {
+            HostId::Lease => 0,
+            HostId::Database => 1,
+            HostId::Payout => 2,
+            HostId::Traffic => 3,
+            HostId::Node(n) => Self::FIXED.len() + usize::from(n.0),
+        }
+    }
+
+    /// Inverse of [`HostId::index`].
+    pub fn from_index(index: usize) -> HostId {
+        match index.checked_sub(Self::FIXED.len()) {
+            None => Self::FIXED[index],
+            Some(node) => HostId::node(u8::try_from(node).expect("at most 32 nodes")),
+        }
+    }
+
+    /// All hosts of a deployment with `nodes` scheduler nodes, in index order.
+    pub fn all(nodes: u8) -> impl Iterator<Item = HostId> {
+        (0..Self::FIXED.len() + usize::from(nodes)).map(HostId::from_index)
+    }
+
+    /// The node's id, if this host is a node.
+    pub fn as_node(self) -> Option<NodeId> {
+        match self {
+            HostId::Node(n) => Some(n),
+            HostId::Lease | HostId::Database | HostId::Payout | HostId::Traffic => None,
+        }
+    }
+}
+
+impl fmt::Display for HostId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostId::Lease => f.write_str("lease"),
+            HostId::Database => f.write_str("db"),
+            HostId::Payout => f.write_str("payout"),
+            HostId::Traffic => f.write_str("traffic"),
+            HostId::Node(n) => n.fmt(f),
+        }
+    }
+}
+
+impl FromStr for HostId {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        if let Some(fixed) = Self::FIXED.into_iter().find(|h| h.to_string() == s) {
+            return Ok(fixed);
+        }
+        s.strip_prefix('n')
+            .and_then(|digits| digits.parse().ok())
+            .map(HostId::node)
+            .ok_or_else(|| format!("unknown host `{s}`; write `n0`, `n1`, …, `lease`, `db`, `payout` or `traffic`"))
+    }
+}
+
+impl Serialize for HostId {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for HostId {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A settlement period, named by the local date on which it ends (`2026-01-10`), or by its
+/// number in an interval schedule (`#3`). The value is what the `period` column stores:
+/// `20260110`, or `3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PeriodId(pub i64);
+
+impl PeriodId {
+    /// The period that ends on a local date.
+    pub fn on(date: jiff::civil::Date) -> PeriodId {
+        PeriodId(i64::from(date.year()) * 10_000 + i64::from(date.month()) * 100 + i64::from(date.day()))
+    }
+}
+
+impl fmt::Display for PeriodId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n @ 0..10_000 => write!(f, "#{n}"),
+            n => write!(f, "{:04}-{:02}-{:02}", n / 10_000, n / 100 % 100, n % 100),
+        }
+    }
+}
+
+/// One attempt of one node, numbered over the whole run (restarts included): `n2#3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttemptId {
+    /// The node that makes the attempt.
+    pub node: NodeId,
+    /// Its how-manieth attempt this is, from 1.
+    pub number: u32,
+}
+
+impl fmt::Display for AttemptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.node, self.number)
+    }
+}
+
+/// A database transaction, numbered by the server in the order of their beginnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TxId(pub u32);
+
+impl fmt::Display for TxId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tx{}", self.0)
+    }
+}
+
+/// A player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlayerId(pub i64);
+
+impl fmt::Display for PlayerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "player {}", self.0)
+    }
+}
+
+/// The position of a fault in its plan, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FaultId(pub u16);
+
+impl fmt::Display for FaultId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "fault {}", self.0)
+    }
+}
+
+/// An invariant, by its name and its letter in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InvariantId {
+    /// D: no period has two committed settlement transactions.
+    SettledOnce,
+    /// 2: no winner is paid twice for a period.
+    PaidOnce,
+    /// L: every due period is settled, and its winners paid, within the bound.
+    SettledInTheEnd,
+    /// K: nothing is stuck in the end.
+    NothingStuck,
+    /// C: the stored ranking equals the oracle's.
+    RankingRight,
+    /// C: everything earned is in exactly one settlement, or still open.
+    PointsConserved,
+    /// E: no settlement commits before its period has truly ended.
+    NotEarly,
+    /// S: no settlement commits after a newer claim was recorded where it counts.
+    NoStaleCommit,
+}
+
+impl InvariantId {
+    /// All of them, in the catalogue's order.
+    pub const ALL: [InvariantId; 8] = [
+        InvariantId::SettledOnce,
+        InvariantId::PaidOnce,
+        InvariantId::SettledInTheEnd,
+        InvariantId::NothingStuck,
+        InvariantId::RankingRight,
+        InvariantId::PointsConserved,
+        InvariantId::NotEarly,
+        InvariantId::NoStaleCommit,
+    ];
+
+    /// The name in witnesses and lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            InvariantId::SettledOnce => "settled-once",
+            InvariantId::PaidOnce => "paid-once",
+            InvariantId::SettledInTheEnd => "settled-in-the-end",
+            InvariantId::NothingStuck => "nothing-stuck",
+            InvariantId::RankingRight => "ranking-right",
+            InvariantId::PointsConserved => "points-conserved",
+            InvariantId::NotEarly => "not-early",
+            InvariantId::NoStaleCommit => "no-stale-commit",
+        }
+    }
+
+    /// The letter in the table. The two invariants about points share one.
+    pub fn letter(self) -> Letter {
+        match self {
+            InvariantId::SettledOnce => Letter::D,
+            InvariantId::PaidOnce => Letter::Two,
+            InvariantId::SettledInTheEnd => Letter::L,
+            InvariantId::NothingStuck => Letter::K,
+            InvariantId::RankingRight | InvariantId::PointsConserved => Letter::C,
+            InvariantId::NotEarly => Letter::E,
+            InvariantId::NoStaleCommit => Letter::S,
+        }
+    }
+}
+
+impl fmt::Display for InvariantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A letter of the truth table: what kind of damage a broken invariant means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Letter {
+    /// Settled twice (dirty data).
+    D,
+    /// Paid twice.
+    #[serde(rename = "2")]
+    Two,
+    /// Lost: not settled or not paid in the end.
+    L,
+    /// Stuck.
+    K,
+    /// Points or ranking corrupt.
+    C,
+    /// Early.
+    E,
+    /// Stale commit.
+    S,
+}
+
+impl Letter {
+    /// All letters, in the order in which a cell shows them.
+    pub const ALL: [Letter; 7] = [Letter::D, Letter::Two, Letter::L, Letter::K, Letter::C, Letter::E, Letter::S];
+}
+
+impl fmt::Display for Letter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Letter::D => "D",
+            Letter::Two => "2",
+            Letter::L => "L",
+            Letter::K => "K",
+            Letter::C => "C",
+            Letter::E => "E",
+            Letter::S => "S",
+        })
+    }
+}

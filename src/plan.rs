@@ -1,0 +1,332 @@
+//! What goes wrong: a list of faults, each with a trigger. Plain data, complete in itself:
+//! a plan means the same after a refactor that shifts every random draw.
+
+use crate::id::HostId;
+use crate::time::SimTime;
+use crate::trace::Phase;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Everything that goes wrong in one run. Every fault heals by itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultPlan {
+    /// The faults, in no particular order.
+    #[serde(default, rename = "fault", skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+impl FaultPlan {
+    /// Nothing goes wrong.
+    pub fn none() -> FaultPlan {
+        FaultPlan::default()
+    }
+
+    /// These faults.
+    pub fn of(faults: impl IntoIterator<Item = Fault>) -> FaultPlan {
+        FaultPlan { faults: faults.into_iter().collect() }
+    }
+}
+
+/// One thing that goes wrong, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// What goes wrong.
+    pub harm: Harm,
+    /// When it does.
+    pub when: Trigger,
+}
+
+/// Whom a fault strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// This host.
+    Host(HostId),
+    /// The node whose step set the fault off. Only with [`Trigger::Step`].
+    Self_,
+    /// Every scheduler node.
+    AllNodes,
+    /// Every host but the victim: the other side of a partition.
+    Everyone,
+}
+
+/// `self`, `all-nodes`, `everyone`, or a host's name.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Host(h) => h.fmt(f),
+            Target::Self_ => f.write_str("self"),
+            Target::AllNodes => f.write_str("all-nodes"),
+            Target::Everyone => f.write_str("everyone"),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = String;
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "self" => Ok(Target::Self_),
+            "all-nodes" => Ok(Target::AllNodes),
+            "everyone" => Ok(Target::Everyone),
+            host => host.parse().map(Target::Host).map_err(|e| format!("{e}, or `self`, `all-nodes` or `everyone`")),
+        }
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Which way segments are stopped between the victim and the other side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Both ways.
+    #[default]
+    Both,
+    /// Only what the victim sends.
+    Outbound,
+    /// Only what is sent to the victim.
+    Inbound,
+}
+
+/// What goes wrong. Durations are true time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Harm {
+    /// A process dies, its kernel closes its sockets; a new process starts after `back_after`.
+    Crash {
+        host: Target,
+        #[serde(with = "duration")]
+        back_after: Duration,
+    },
+    /// A host falls silent, sockets and all; it boots again after `back_after`.
+    Power {
+        host: Target,
+        #[serde(with = "duration")]
+        back_after: Duration,
+    },
+    /// A process is not scheduled for `lasts`: worker, renewal and client drivers stop, timers become overdue, data queues.
+    Pause {
+        host: Target,
+        #[serde(with = "duration")]
+        lasts: Duration,
+    },
+    /// Nothing gets through between `host` and `from`, in one direction or both, for `lasts`.
+    Partition {
+        host: Target,
+        from: Target,
+        #[serde(default)]
+        direction: Direction,
+        #[serde(with = "duration")]
+        lasts: Duration,
+    },
+    /// The next reply of `from` to `host` vanishes after its request was applied; that connection stays silent.
+    ReplyLost { host: Target, from: Target },
+    /// Everything between `host` and `from` takes `extra` longer, both ways, for `lasts`.
+    Late {
+        host: Target,
+        from: Target,
+        #[serde(with = "duration")]
+        extra: Duration,
+        #[serde(with = "duration")]
+        lasts: Duration,
+    },
+    /// The step takes `extra` longer; the rest of the process goes on. Only with [`Trigger::Step`].
+    SlowStep {
+        #[serde(with = "duration")]
+        extra: Duration,
+    },
+    /// The job reports an error at the step, `times` times in a row. Only with [`Trigger::Step`], on a step of the work.
+    JobError { times: u32 },
+    /// The host's clock shows this many milliseconds more (negative: less) than it should.
+    ClockOffset { host: Target, by_ms: i64 },
+    /// The host's clock runs fast by this many parts per million (negative: slow); its timers follow.
+    ClockDrift { host: Target, ppm: i32 },
+}
+
+/// When a fault strikes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Trigger {
+    /// At a true time, in milliseconds since the run began.
+    At { at_ms: SimTime },
+    /// When a node is in this phase of the step with this name for the `nth` time (from 1),
+    /// counted over one node if `node` is given, else over all nodes.
+    Step {
+        step: String,
+        phase: Phase,
+        #[serde(default = "first")]
+        nth: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<HostId>,
+    },
+}
+
+fn first() -> u32 {
+    1
+}
+
+impl Trigger {
+    /// The first time that any node is in this phase of this step.
+    pub fn first(step: &str, phase: Phase) -> Trigger {
+        Trigger::nth(step, phase, 1)
+    }
+
+    /// The `nth` time, from 1, that any node is in this phase of this step.
+    pub fn nth(step: &str, phase: Phase, nth: u32) -> Trigger {
+        Trigger::Step { step: step.to_owned(), phase, nth, node: None }
+    }
+
+    /// Before anything else happens.
+    pub fn start() -> Trigger {
+        Trigger::At { at_ms: SimTime::ZERO }
+    }
+}
+
+impl Harm {
+    /// This harm, at that trigger.
+    pub fn when(self, when: Trigger) -> Fault {
+        Fault { harm: self, when }
+    }
+
+    /// How long after it struck the fault is over; `None` for what stays (a clock's error is part of a deployment, not an outage).
+    pub fn heals_after(&self) -> Option<Duration> {
+        match self {
+            Harm::Crash { back_after: d, .. }
+            | Harm::Power { back_after: d, .. }
+            | Harm::Pause { lasts: d, .. }
+            | Harm::Partition { lasts: d, .. }
+            | Harm::Late { lasts: d, .. }
+            | Harm::SlowStep { extra: d } => Some(*d),
+            Harm::ReplyLost { .. } | Harm::JobError { .. } => Some(Duration::ZERO),
+            Harm::ClockOffset { .. } | Harm::ClockDrift { .. } => None,
+        }
+    }
+}
+
+/// The kinds of trouble that a table has columns for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultClass {
+    /// Nothing goes wrong.
+    Calm,
+    /// Constant clock offsets of nodes and lease store.
+    Skew,
+    /// A process dies and comes back.
+    Crash,
+    /// A host loses power and comes back.
+    Power,
+    /// A process stops for longer than any lease.
+    Pause,
+    /// A node, or one direction, cut from everything.
+    Partition,
+    /// A job that outlasts its lease, or late requests.
+    Slow,
+    /// A request applied, its answer lost.
+    ReplyLost,
+    /// The job itself fails.
+    JobError,
+    /// No node alive around a boundary.
+    Outage,
+    /// A seeded mix of all of them.
+    Swarm,
+}
+
+impl FaultClass {
+    /// All classes, in the order of the table's columns.
+    pub const ALL: [FaultClass; 11] = [
+        FaultClass::Calm,
+        FaultClass::Skew,
+        FaultClass::Crash,
+        FaultClass::Power,
+        FaultClass::Pause,
+        FaultClass::Partition,
+        FaultClass::Slow,
+        FaultClass::ReplyLost,
+        FaultClass::JobError,
+        FaultClass::Outage,
+        FaultClass::Swarm,
+    ];
+
+    /// The name in commands, tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultClass::Calm => "calm",
+            FaultClass::Skew => "skew",
+            FaultClass::Crash => "crash",
+            FaultClass::Power => "power",
+            FaultClass::Pause => "pause",
+            FaultClass::Partition => "partition",
+            FaultClass::Slow => "slow",
+            FaultClass::ReplyLost => "reply-lost",
+            FaultClass::JobError => "job-error",
+            FaultClass::Outage => "outage",
+            FaultClass::Swarm => "swarm",
+        }
+    }
+
+    /// One line for `onceproof list`: what happens, with its magnitude.
+    pub fn about(self) -> &'static str {
+        match self {
+            FaultClass::Calm => "nothing goes wrong",
+            FaultClass::Skew => "constant clock offsets of nodes and lease store within ±5 min, one pair at least 4 min apart",
+            FaultClass::Crash => "a process dies at a step or a time (its kernel closes the sockets), back after 5 min",
+            FaultClass::Power => "a host falls silent at a step or a time, back after 5 min",
+            FaultClass::Pause => "a whole process stops for 40 min at a step or a time",
+            FaultClass::Partition => "a node, or one direction, is cut from everything for 40 min",
+            FaultClass::Slow => "the job takes 45 min, or requests are delayed by up to 10 s",
+            FaultClass::ReplyLost => "one request is applied, its answer never arrives",
+            FaultClass::JobError => "the job fails at a step, once or several times",
+            FaultClass::Outage => "no node is alive from 5 min before a boundary to 2 h after it",
+            FaultClass::Swarm => "a seeded mix of the other classes, magnitudes drawn",
+        }
+    }
+}
+
+impl fmt::Display for FaultClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Durations in TOML and JSON: `"40m"`, `"1h 30m"`, `"250ms"`.
+pub mod duration {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    /// Writes `40m`.
+    pub fn serialize<S: Serializer>(d: &Duration, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&text(*d))
+    }
+
+    /// Reads `40m`, `40 minutes`, `1h 30m`.
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+        let text = String::deserialize(d)?;
+        parse(&text).map_err(serde::de::Error::custom)
+    }
+
+    /// The shortest usual form of a duration.
+    pub fn text(d: Duration) -> String {
+        jiff::fmt::friendly::SpanPrinter::new().unsigned_duration_to_string(&d)
+    }
+
+    /// Inverse of [`text`], and more.
+    pub fn parse(text: &str) -> Result<Duration, String> {
+        jiff::fmt::friendly::SpanParser::new()
+            .parse_unsigned_duration(text)
+            .map_err(|_| format!("`{text}` is not a duration; write for example `30s`, `40m` or `1h 30m`"))
+    }
+}

@@ -1,0 +1,180 @@
+//! What is deployed: schedule, nodes, strategy, stores, network. Plain data, TOML, named presets.
+
+use crate::plan::duration;
+use crate::settlement::Schedule;
+use crate::time::Span;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// One deployment, and how long it is watched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scenario {
+    /// Which guard the nodes run, by its name in the catalogue.
+    pub strategy: String,
+    /// Scheduler nodes, 1 to 32.
+    pub nodes: u8,
+    /// How many players there are, 1 to 10,000.
+    pub players: u32,
+    /// How many earnings a period has, 0 to 1,000; a third of them within a minute of the boundary, on both sides.
+    pub earnings: u32,
+    /// When periods end.
+    pub schedule: Schedule,
+    /// How nodes behave.
+    pub node: NodeKnobs,
+    /// The guards' constants.
+    pub guard: GuardKnobs,
+    /// The network.
+    pub network: NetworkKnobs,
+    /// The database server.
+    pub database: DatabaseKnobs,
+    /// How long after the last boundary, or the last healing, everything must be settled.
+    #[serde(with = "duration")]
+    pub liveness_bound: Duration,
+}
+
+/// How nodes behave. All durations are on the node's own clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodeKnobs {
+    /// A node wakes up to this long after a boundary, drawn anew each time. 0 s to 10 min.
+    #[serde(with = "duration")]
+    pub jitter: Duration,
+    /// Time between two attempts at the same period. 1 ms to 1 h.
+    #[serde(with = "duration")]
+    pub poll: Duration,
+    /// How long after a boundary, or after its own start, a node keeps polling; then it sleeps until the next boundary.
+    #[serde(with = "duration")]
+    pub attention: Duration,
+    /// How long the job takes, in five equal slices. 0 s to 1 day.
+    #[serde(with = "duration")]
+    pub work: Duration,
+    /// How long a client waits for a connection or an answer.
+    #[serde(with = "duration")]
+    pub timeout: Duration,
+    /// Largest seeded pause before a client operation, so that two tasks of one node interleave in more than one way.
+    #[serde(with = "duration")]
+    pub step_jitter: Duration,
+}
+
+/// The constants of the guards, on the clock of whoever enforces them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GuardKnobs {
+    /// Expiry of the leases without renewal. At least 1 ms.
+    #[serde(with = "duration")]
+    pub lease: Duration,
+    /// Expiry of renewed leases. At least 1 ms.
+    #[serde(with = "duration")]
+    pub watchdog_lease: Duration,
+    /// Time between two renewals; less than `watchdog_lease`.
+    #[serde(with = "duration")]
+    pub renew_every: Duration,
+    /// Time between two heartbeats in the task row.
+    #[serde(with = "duration")]
+    pub heartbeat: Duration,
+    /// Age of a heartbeat after which a claim counts as dead; more than `heartbeat`.
+    #[serde(with = "duration")]
+    pub stale_after: Duration,
+    /// First wait after a job error; doubles up to `backoff_max`.
+    #[serde(with = "duration")]
+    pub backoff: Duration,
+    /// Longest wait after a job error.
+    #[serde(with = "duration")]
+    pub backoff_max: Duration,
+    /// Job errors after which a period is a dead letter. At least 1.
+    pub dead_letter_after: u32,
+    /// table-key-published wakes this long after the boundary.
+    #[serde(with = "duration")]
+    pub wake_after: Duration,
+}
+
+/// The network between all hosts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NetworkKnobs {
+    /// Smallest one-way latency; at least 1 ms.
+    #[serde(with = "duration")]
+    pub latency_min: Duration,
+    /// Largest one-way latency.
+    #[serde(with = "duration")]
+    pub latency_max: Duration,
+}
+
+/// The database server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DatabaseKnobs {
+    /// How long a statement waits for another transaction before it fails with a lock timeout.
+    #[serde(with = "duration")]
+    pub lock_timeout: Duration,
+    /// A session idle in a transaction for this long is ended by the server, its transaction rolled back.
+    #[serde(with = "duration")]
+    pub idle_in_transaction_timeout: Duration,
+}
+
+impl Default for Scenario {
+    /// The catalogue's default deployment: three nodes, three calendar periods.
+    fn default() -> Scenario {
+        Scenario {
+            strategy: "dual-guard".to_owned(),
+            nodes: 3,
+            players: 100,
+            earnings: 12,
+            schedule: Schedule::default(),
+            node: NodeKnobs::default(),
+            guard: GuardKnobs::default(),
+            network: NetworkKnobs::default(),
+            database: DatabaseKnobs::default(),
+            liveness_bound: 2.hours(),
+        }
+    }
+}
+
+impl Default for NodeKnobs {
+    fn default() -> NodeKnobs {
+        NodeKnobs {
+            jitter: 5.seconds(),
+            poll: 60.seconds(),
+            attention: 3.hours(),
+            work: 2.minutes(),
+            timeout: 5.seconds(),
+            step_jitter: 2.ms(),
+        }
+    }
+}
+
+impl Default for GuardKnobs {
+    fn default() -> GuardKnobs {
+        GuardKnobs {
+            lease: 30.minutes(),
+            watchdog_lease: 90.seconds(),
+            renew_every: 30.seconds(),
+            heartbeat: 30.seconds(),
+            stale_after: 5.minutes(),
+            backoff: 30.seconds(),
+            backoff_max: 10.minutes(),
+            dead_letter_after: 20,
+            wake_after: 60.seconds(),
+        }
+    }
+}
+
+impl Default for NetworkKnobs {
+    fn default() -> NetworkKnobs {
+        NetworkKnobs { latency_min: 1.ms(), latency_max: 50.ms() }
+    }
+}
+
+impl Default for DatabaseKnobs {
+    fn default() -> DatabaseKnobs {
+        DatabaseKnobs { lock_timeout: 4.seconds(), idle_in_transaction_timeout: 60.seconds() }
+    }
+}
+
+impl Scenario {
+    /// The default deployment, guarded by `strategy`.
+    pub fn calm(strategy: &str) -> Scenario {
+        Scenario { strategy: strategy.to_owned(), ..Scenario::default() }
+    }
+}

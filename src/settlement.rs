@@ -1,0 +1,14 @@
+//! The job that every strategy guards: periods and their schedule, the SQL schema, the
+//! independent oracle for rankings and points, and the typed state that a run leaves behind.
+
+mod oracle;
+mod period;
+mod schedule;
+mod schema;
+mod state;
+
+pub use oracle::{Board, Standing};
+pub use period::{Decides, Period};
+pub use schedule::{Calendar, Schedule, ScheduleError};
+pub use schema::{RANKED, REWARDS, SCHEMA, UNIQUE_MARKER};
+pub use state::{EarningRow, FinalState, LeaseKey, OutboxRow, RankingRow, SettlementRow, TaskRow};

@@ -1,0 +1,27 @@
+//! The tables that every strategy shares, in PostgreSQL's words.
+
+/// Players on a ranking.
+pub const RANKED: usize = 30;
+
+/// What the first three of a ranking are paid, in rank order.
+pub const REWARDS: [i64; 3] = [100, 50, 20];
+
+/// All tables, one statement each. There is deliberately no unique key on `settlement` or
+/// `ranking`; only strategies that say so add [`UNIQUE_MARKER`].
+///
+/// * `points` is what a player sees: earned and not yet settled.
+/// * `earnings` is the append-only truth of what was earned; `at` is in milliseconds since the epoch.
+/// * `task` is what the version strategies claim; a planner fills it beforehand.
+/// * `outbox` holds payments that were decided in a settlement transaction and are delivered later.
+pub const SCHEMA: [&str; 7] = [
+    "CREATE TABLE points (player bigint PRIMARY KEY, points bigint NOT NULL, last_active bigint NOT NULL)",
+    "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint)",
+    "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL)",
+    "CREATE TABLE ranking (period bigint NOT NULL, rank bigint NOT NULL, player bigint NOT NULL, points bigint NOT NULL)",
+    "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL)",
+    "CREATE TABLE fence (name text PRIMARY KEY, token bigint NOT NULL)",
+    "CREATE TABLE outbox (id bigint PRIMARY KEY, key text NOT NULL, payload text NOT NULL, sent bigint NOT NULL)",
+];
+
+/// Makes the settlement row of a period unique.
+pub const UNIQUE_MARKER: &str = "CREATE UNIQUE INDEX settlement_period ON settlement (period)";

@@ -1,0 +1,4 @@
+//! context
+pub struct Context;
+#[derive(Debug)]
+pub struct Error;

@@ -1,0 +1,38 @@
+//! What a strategy must show and must never show, as part of the product: a table that
+//! cannot disappoint proves nothing.
+
+use crate::id::Letter;
+use crate::plan::{FaultClass, FaultPlan};
+use crate::scenario::Scenario;
+use crate::settlement::Calendar;
+
+/// A plan that shows a must-break cell without luck. It is run first.
+pub type Pinned = fn(&Scenario, &Calendar) -> FaultPlan;
+
+/// The fault classes that an expectation speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every class.
+    Every,
+    /// One class.
+    Class(FaultClass),
+}
+
+impl Scope {
+    /// Whether the expectation speaks of `class`.
+    pub fn covers(self, class: FaultClass) -> bool {
+        match self {
+            Scope::Every => true,
+            Scope::Class(c) => c == class,
+        }
+    }
+}
+
+/// One claim about a strategy. Letters that no claim mentions *may* break: reported, not judged.
+#[derive(Clone, Copy, Debug)]
+pub enum Expectation {
+    /// These letters must break under this class, already in the pinned plan.
+    Must { class: FaultClass, letters: &'static [Letter], because: &'static str, plan: Pinned },
+    /// These letters must never break.
+    Never { scope: Scope, letters: &'static [Letter], because: &'static str },
+}

@@ -1,0 +1,272 @@
+//! The append-only history of a run, in true time, told by the servers and the world.
+//!
+//! What a node *believes* ([`Event::AttemptEnded`], [`Event::Step`]) is recorded for the story,
+//! and no invariant trusts it. The [`Digest`] covers every record in order, so two runs with
+//! equal digests told the same history.
+
+use crate::id::{AttemptId, FaultId, HostId, NodeId, PeriodId, PlayerId, TxId};
+use crate::time::{SimTime, WallTime};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// The name of a step of a strategy, such as `lease.acquire`: one client operation, or one slice of work.
+pub type StepName = &'static str;
+
+/// Where in a step a fault can strike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Nothing has been sent.
+    Before,
+    /// The request has left and will be applied; its reply has not been seen.
+    Sent,
+    /// The reply has been seen.
+    After,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Phase::Before => "before",
+            Phase::Sent => "sent",
+            Phase::After => "after",
+        })
+    }
+}
+
+/// What a node believes at the end of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Belief {
+    /// This attempt settled the period.
+    Settled,
+    /// Somebody has settled the period; nothing is left to do.
+    AlreadySettled,
+    /// Somebody else is at it, or has to be waited for.
+    Busy,
+    /// The attempt failed; whether anything was applied is not known.
+    Failed,
+}
+
+/// The state of a task row, as its `status` column stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TaskStatus {
+    /// 0: nobody has claimed the period.
+    Pending,
+    /// 1: claimed; the job is running, or its runner is dead.
+    Executing,
+    /// 2: settled.
+    Completed,
+    /// 3: the job failed.
+    Failed,
+    /// 4: given up after too many job errors; waits for a human.
+    Dead,
+}
+
+impl TaskStatus {
+    /// The stored number.
+    pub fn code(self) -> i64 {
+        self as i64
+    }
+
+    /// The status with this stored number.
+    pub fn from_code(code: i64) -> Option<TaskStatus> {
+        use TaskStatus::{Completed, Dead, Executing, Failed, Pending};
+        [Pending, Executing, Completed, Failed, Dead].into_iter().find(|s| s.code() == code)
+    }
+}
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    // The world.
+    /// A process started, for the first time (incarnation 0) or again.
+    Booted { host: HostId, incarnation: u32 },
+    /// A process died; its sockets were closed by its kernel.
+    Crashed { host: HostId },
+    /// A host lost power: it fell silent, its sockets included.
+    PoweredOff { host: HostId },
+    /// A process stopped being scheduled.
+    Paused { host: HostId },
+    /// A paused process runs again; its timers are overdue.
+    Resumed { host: HostId },
+    /// Segments from one host to another stopped getting through.
+    Cut { from: HostId, to: HostId },
+    /// Segments from one host to another get through again.
+    Healed { from: HostId, to: HostId },
+    /// A reply vanished after its request had been applied.
+    ReplyLost { from: HostId, to: HostId },
+    /// A clock jumped (`by` milliseconds, negative = back).
+    ClockSet { host: HostId, by: i64 },
+    /// A node's code panicked; the message is in the run's notes.
+    Panicked { host: HostId },
+    /// A fault of the plan struck.
+    Fired { fault: FaultId },
+    /// The deployment noticed a fault: a segment was held, a timer was late, an operation was torn.
+    Felt { fault: FaultId },
+
+    // Nodes: shown in the story, never trusted.
+    /// A node began an attempt to settle a period, its own clock showing `wall`.
+    AttemptBegan { attempt: AttemptId, period: PeriodId, wall: WallTime },
+    /// An attempt ended, in this belief.
+    AttemptEnded { attempt: AttemptId, period: PeriodId, belief: Belief },
+    /// An attempt is in this phase of this step.
+    Step { attempt: AttemptId, step: StepName, phase: Phase },
+
+    // The lease store.
+    /// A lease was granted to a client on this host. `ttl_ms` 0 = it never expires.
+    LeaseGranted { to: HostId, ttl_ms: u64 },
+    /// A lease was asked for while somebody held it.
+    LeaseRefused { to: HostId, holder: HostId },
+    /// A lease's expiry was set anew by a client on this host.
+    LeaseExtended { by: HostId, holder: HostId, ttl_ms: u64 },
+    /// A lease was deleted by a client on host `by`; it had been granted to `holder`.
+    LeaseReleased { by: HostId, holder: HostId },
+    /// A lease had run out when the store next looked at it.
+    LeaseExpired { holder: HostId },
+
+    // The database. Every row event belongs to the transaction whose `Committed` stands directly before it.
+    /// A transaction committed; its session's client is on host `by`, its first statement ran at `began`.
+    Committed { tx: TxId, by: HostId, began: SimTime },
+    /// A player earned points; `at` is the calendar time that the row carries.
+    Earned { tx: TxId, earning: i64, player: PlayerId, amount: i64, at: WallTime },
+    /// An earning was marked as belonging to a settled period.
+    Marked { tx: TxId, earning: i64, period: PeriodId },
+    /// A transaction that inserted a settlement row took points from a player's account.
+    Taken { tx: TxId, player: PlayerId, points: i64 },
+    /// A ranking row was inserted.
+    Ranked { tx: TxId, period: PeriodId, rank: i64, player: PlayerId, points: i64 },
+    /// A settlement row was inserted: the period is settled, by this node's attempt, as the row says.
+    Settled { tx: TxId, period: PeriodId, node: NodeId, attempt: i64 },
+    /// A task row was written.
+    TaskSet { tx: TxId, period: PeriodId, status: TaskStatus, version: i64, attempt: i64 },
+    /// A fence row was written: attempts with a smaller token are stale from now on.
+    FenceSet { tx: TxId, token: i64 },
+    /// An outbox row was inserted.
+    Queued { tx: TxId, row: i64 },
+    /// An outbox row was marked as delivered.
+    Delivered { tx: TxId, row: i64 },
+    /// The server ended a session's transaction by itself: idle for too long.
+    IdleInTransaction { by: HostId },
+
+    // The payout service.
+    /// A winner was paid. `keyed` = the request carried an idempotency key.
+    Paid { period: PeriodId, rank: i64, player: PlayerId, amount: i64, keyed: bool },
+    /// A request repeated an idempotency key and was answered without paying again.
+    PaymentRepeated { period: PeriodId, rank: i64, player: PlayerId },
+}
+
+/// An event and the true time at which it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When.
+    pub at: SimTime,
+    /// What.
+    pub event: Event,
+}
+
+/// Rolling hash of everything that happened, in order. Payload bytes and lengths stay out:
+/// clients put process-global counters in them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest(pub u64);
+
+impl Digest {
+    /// The digest of a run in which nothing has happened yet.
+    pub const EMPTY: Digest = Digest(0x6f6e_6365_7072_6f6f);
+
+    /// Mixes one word in.
+    pub fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+/// Hashing by words, identical on every platform and in every process (the standard hasher promises neither).
+impl Hasher for Digest {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.mix(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u8(&mut self, i: u8) {
+        self.mix(u64::from(i));
+    }
+    fn write_u16(&mut self, i: u16) {
+        self.mix(u64::from(i));
+    }
+    fn write_u32(&mut self, i: u32) {
+        self.mix(u64::from(i));
+    }
+    fn write_u64(&mut self, i: u64) {
+        self.mix(i);
+    }
+    fn write_i64(&mut self, i: i64) {
+        self.mix(i as u64);
+    }
+    fn write_usize(&mut self, i: usize) {
+        self.mix(i as u64);
+    }
+    fn write_isize(&mut self, i: isize) {
+        self.mix(i as u64);
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The history of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    records: Vec<Record>,
+    digest: Digest,
+}
+
+impl Default for Trace {
+    fn default() -> Trace {
+        Trace { records: Vec::with_capacity(512), digest: Digest::EMPTY }
+    }
+}
+
+impl Trace {
+    /// Appends what happened now.
+    pub fn push(&mut self, at: SimTime, event: Event) {
+        debug_assert!(self.records.last().is_none_or(|last| last.at <= at), "history only grows");
+        self.digest.mix(at.0);
+        event.hash(&mut self.digest);
+        self.records.push(Record { at, event });
+    }
+
+    /// Mixes something that is not worth a record, such as the delivery of a segment, into the digest.
+    pub fn note(&mut self, at: SimTime, word: u64) {
+        self.digest.mix(at.0);
+        self.digest.mix(word);
+    }
+
+    /// Everything that happened, in order.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The events alone, in order.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.records.iter().map(|r| &r.event)
+    }
+
+    /// Hash of the whole history.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}

@@ -1,0 +1,55 @@
+//! The simulated deployment: hosts on an engine, their clocks, and the faults that strike them.
+
+mod clock;
+pub mod engine;
+mod faults;
+pub mod servers;
+mod sim_host;
+mod traffic;
+
+pub use engine::{Ended, Refused};
+
+use crate::id::{HostId, InvariantId};
+use crate::plan::FaultPlan;
+use crate::scenario::Scenario;
+use crate::seed::Seed;
+use crate::settlement::FinalState;
+use crate::time::SimTime;
+use crate::trace::Trace;
+
+/// Which network simulator carries a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineKind {
+    /// The event engine.
+    #[default]
+    Event,
+    /// `turmoil::Sim`.
+    Turmoil,
+}
+
+/// Whether a fault of the plan struck, and whether anybody noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    /// When it struck first.
+    pub fired: Option<SimTime>,
+    /// When it was first noticed.
+    pub felt: Option<SimTime>,
+}
+
+/// One finished run: `(Seed, Scenario, FaultPlan) -> Run`, the same to the byte every time.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub seed: Seed,
+    /// Everything that happened.
+    pub trace: Trace,
+    /// What the stores held in the end.
+    pub end: FinalState,
+    /// Why it ended.
+    pub ended: Ended,
+    /// When it ended.
+    pub ended_at: SimTime,
+    /// One receipt for each fault of the plan, in its order.
+    pub receipts: Vec<Receipt>,
+    /// What panicked, with its message.
+    pub panics: Vec<(HostId, String)>,
+}
