@@ -7,15 +7,16 @@ use crate::settlement::Calendar;
 use crate::strategy::Strategy;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What every node of a deployment shares: never state, only what was deployed.
 pub struct Setup {
     /// The guard.
     pub strategy: &'static dyn Strategy,
     /// The deployment.
-    pub scenario: Rc<Scenario>,
+    pub scenario: Arc<Scenario>,
     /// The boundaries.
-    pub calendar: Rc<Calendar>,
+    pub calendar: Arc<Calendar>,
     /// Attempts made so far, by node: numbering goes on over restarts.
     pub attempts: Vec<Cell<u32>>,
 }

@@ -1,17 +1,18 @@
 //! The simulated deployment: hosts on an engine, their clocks, and the faults that strike them.
 
 mod clock;
+mod deployment;
 pub mod engine;
 mod faults;
 pub mod servers;
 mod sim_host;
+mod state;
 mod traffic;
 
+pub use deployment::Deployment;
 pub use engine::{Ended, Refused};
 
-use crate::id::{HostId, InvariantId};
-use crate::plan::FaultPlan;
-use crate::scenario::Scenario;
+use crate::id::HostId;
 use crate::seed::Seed;
 use crate::settlement::FinalState;
 use crate::time::SimTime;

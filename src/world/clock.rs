@@ -1,1 +1,77 @@
-//! clock
+//! The clock of one host: offset, drift and steps against true time.
+
+use crate::time::{Origin, SimTime, WallTime, millis};
+use std::time::Duration;
+
+/// A clock that may be wrong. It runs at its own rate since `set_at`, when it showed `showed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    set_at: SimTime,
+    showed: WallTime,
+    drift_ppm: i32,
+}
+
+impl Clock {
+    /// A perfect clock.
+    pub fn perfect(origin: Origin) -> Clock {
+        Clock { set_at: SimTime::ZERO, showed: origin.wall(SimTime::ZERO), drift_ppm: 0 }
+    }
+
+    /// What the clock shows at true time `now`, which must not lie before its last setting.
+    pub fn shows(&self, now: SimTime) -> WallTime {
+        let elapsed = i128::from(now.0 - self.set_at.0);
+        let drifted = elapsed * i128::from(1_000_000 + self.drift_ppm) / 1_000_000;
+        WallTime(self.showed.0 + drifted as i64)
+    }
+
+    /// Makes the clock jump by `by_ms`, negative = back.
+    pub fn step(&mut self, now: SimTime, by_ms: i64) {
+        self.showed = WallTime(self.shows(now).0 + by_ms);
+        self.set_at = now;
+    }
+
+    /// Makes the clock run fast by `ppm` from now on, negative = slow. It does not jump.
+    pub fn drift(&mut self, now: SimTime, ppm: i32) {
+        self.showed = self.shows(now);
+        self.set_at = now;
+        self.drift_ppm = ppm;
+    }
+
+    /// How long a timer of `d` on this clock takes in true time, in whole milliseconds, rounded up.
+    pub fn stretch(&self, d: Duration) -> Duration {
+        if self.drift_ppm == 0 {
+            return Duration::from_millis(millis(d));
+        }
+        let rate = u128::try_from(1_000_000 + self.drift_ppm).expect("plans keep drift above -100 %");
+        Duration::from_millis(u64::try_from((d.as_nanos() * 1_000_000).div_ceil(rate * 1_000_000)).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    const ORIGIN: Origin = Origin(WallTime(1_000_000));
+
+    #[test]
+    fn offset_steps_and_drift_add_up_without_a_jump() {
+        let mut clock = Clock::perfect(ORIGIN);
+        clock.step(SimTime::ZERO, -5_000);
+        assert_eq!(clock.shows(SimTime(7_000)), WallTime(1_002_000));
+        clock.drift(SimTime(10_000), 50_000);
+        assert_eq!(clock.shows(SimTime(10_000)), WallTime(1_005_000), "a new rate starts where the clock stands");
+        assert_eq!(clock.shows(SimTime(110_000)), WallTime(1_110_000), "100 s at +5 % are 105 s");
+    }
+
+    /// A clock that runs 5 % fast counts its 100 s down in 95.239 s.
+    #[test]
+    fn timers_follow_the_drift() {
+        let mut clock = Clock::perfect(ORIGIN);
+        assert_eq!(clock.stretch(100.seconds()), 100.seconds());
+        clock.drift(SimTime::ZERO, 50_000);
+        assert_eq!(clock.stretch(100.seconds()), 95_239.ms());
+        clock.drift(SimTime::ZERO, -20_000);
+        assert_eq!(clock.stretch(98.seconds()), 100.seconds());
+    }
+}

@@ -1,1 +1,267 @@
-//! faults
+//! Strikes the faults of a plan: at their time, or when a step sets them off; and heals them.
+//!
+//! A fault is *fired* when it struck and *felt* when some host noticed. A crash, a power cut or
+//! a pause is felt when it interrupted an attempt or covered a boundary; a wrong clock when its
+//! owner acted by it; what happens to segments is reported by the engine.
+
+use crate::host::JobError;
+use crate::id::{FaultId, HostId};
+use crate::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
+use crate::time::SimTime;
+use crate::trace::{Event, Phase, StepName};
+use crate::world::Receipt;
+use crate::world::state::World;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The plan of a run, and how far it has come.
+pub(super) struct Faults {
+    plan: Vec<Fault>,
+    /// How often each step trigger has been met.
+    met: RefCell<Vec<u32>>,
+    receipts: RefCell<Vec<Receipt>>,
+    has_step_triggers: bool,
+}
+
+/// What a step has to do because a fault struck in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blow {
+    /// Nothing.
+    None,
+    /// Give way: the process has just been stopped, for a while or for good.
+    Yield,
+    /// Take this much longer, on the node's clock.
+    Slow(Duration),
+    /// Fail.
+    Fail(JobError),
+}
+
+impl Faults {
+    pub(super) fn new(plan: &FaultPlan) -> Faults {
+        let count = plan.faults.len();
+        Faults {
+            has_step_triggers: plan.faults.iter().any(|f| matches!(f.when, Trigger::Step { .. })),
+            plan: plan.faults.clone(),
+            met: RefCell::new(vec![0; count]),
+            receipts: RefCell::new(vec![Receipt::default(); count]),
+        }
+    }
+
+    pub(super) fn receipts(&self) -> Vec<Receipt> {
+        self.receipts.borrow().clone()
+    }
+
+    /// Notes that a fault struck; true the first time.
+    fn fired(&self, id: FaultId, at: SimTime) -> bool {
+        let receipt = &mut self.receipts.borrow_mut()[usize::from(id.0)];
+        let first = receipt.fired.is_none();
+        receipt.fired.get_or_insert(at);
+        first
+    }
+
+    /// Notes that a fault was noticed; true the first time.
+    pub(super) fn felt(&self, id: FaultId, at: SimTime) -> bool {
+        let receipt = &mut self.receipts.borrow_mut()[usize::from(id.0)];
+        let first = receipt.felt.is_none();
+        receipt.felt.get_or_insert(at);
+        first
+    }
+
+    /// The clock faults that struck `host`.
+    pub(super) fn of_clock(&self, host: HostId, nodes: u8) -> Vec<FaultId> {
+        let struck = |target: Target| resolve(target, None, nodes).contains(&host);
+        self.each().filter(|(_, f)| matches!(f.harm, Harm::ClockOffset { host, .. } | Harm::ClockDrift { host, .. } if struck(host))).map(|(id, _)| id).collect()
+    }
+
+    fn each(&self) -> impl Iterator<Item = (FaultId, &Fault)> {
+        (0..).map(FaultId).zip(&self.plan)
+    }
+
+    /// The faults that this phase of this step sets off now.
+    fn set_off_by(&self, host: HostId, step: StepName, phase: Phase) -> Vec<FaultId> {
+        let mut met = self.met.borrow_mut();
+        let mut due = Vec::new();
+        for (id, fault) in self.each() {
+            let Trigger::Step { step: wanted, phase: wanted_phase, nth, node } = &fault.when else { continue };
+            if wanted != step || *wanted_phase != phase || node.is_some_and(|n| n != host) {
+                continue;
+            }
+            let count = &mut met[usize::from(id.0)];
+            *count += 1;
+            let last = if let Harm::JobError { times } = fault.harm { nth.saturating_add(times.saturating_sub(1)) } else { *nth };
+            if (*nth..=last).contains(count) {
+                due.push(id);
+            }
+        }
+        due
+    }
+}
+
+impl World {
+    /// Sets up everything that strikes at a time. What strikes at the beginning strikes before any host boots.
+    pub(super) fn arm(self: &Rc<Self>) {
+        for (id, fault) in self.faults.each() {
+            let Trigger::At { at_ms } = fault.when else { continue };
+            if at_ms == SimTime::ZERO {
+                self.strike(id, None);
+            } else {
+                self.later(at_ms, move |world| {
+                    world.strike(id, None);
+                });
+            }
+        }
+    }
+
+    /// A host is in this phase of a step: strikes what that sets off.
+    pub(super) fn step_reached(self: &Rc<Self>, host: HostId, step: StepName, phase: Phase) -> Blow {
+        if !self.faults.has_step_triggers {
+            return Blow::None;
+        }
+        let due = self.faults.set_off_by(host, step, phase);
+        due.into_iter().map(|id| self.strike(id, Some(host))).fold(Blow::None, |one, other| if other == Blow::None { one } else { other })
+    }
+
+    fn strike(self: &Rc<Self>, id: FaultId, by: Option<HostId>) -> Blow {
+        let now = self.now();
+        let harm = self.faults.plan[usize::from(id.0)].harm.clone();
+        if self.faults.fired(id, now) {
+            self.record(Event::Fired { fault: id });
+        }
+        match harm {
+            Harm::Crash { host, back_after } => self.down(id, &self.hosts(host, by), back_after, false),
+            Harm::Power { host, back_after } => self.down(id, &self.hosts(host, by), back_after, true),
+            Harm::Pause { host, lasts } => self.pause(id, &self.hosts(host, by), lasts),
+            Harm::Partition { host, from, direction, lasts } => self.cut(id, &self.links(host, from, direction, by), lasts),
+            Harm::ReplyLost { host, from } => {
+                for (from, to) in self.links(host, from, Direction::Inbound, by) {
+                    self.engine().lose_next(from, to, id);
+                }
+                return Blow::None;
+            }
+            Harm::Late { host, from, extra, lasts } => self.delay(id, self.links(host, from, Direction::Both, by), extra, lasts),
+            Harm::SlowStep { extra } => {
+                self.feel(id);
+                return Blow::Slow(extra);
+            }
+            Harm::JobError { .. } => {
+                self.feel(id);
+                return Blow::Fail(JobError);
+            }
+            Harm::ClockOffset { host, by_ms } => {
+                for h in self.hosts(host, by) {
+                    self.clock(h).borrow_mut().step(now, by_ms);
+                    self.record(Event::ClockSet { host: h, by: by_ms });
+                }
+            }
+            Harm::ClockDrift { host, ppm } => {
+                for h in self.hosts(host, by) {
+                    self.clock(h).borrow_mut().drift(now, ppm);
+                    self.record(Event::ClockSet { host: h, by: 0 });
+                }
+            }
+        }
+        match by {
+            Some(host) if !self.runs(host) => Blow::Yield,
+            Some(_) | None => Blow::None,
+        }
+    }
+
+    fn down(self: &Rc<Self>, id: FaultId, hosts: &[HostId], back_after: Duration, power: bool) {
+        for &host in hosts {
+            let Some(busy) = self.take_down(host) else { continue };
+            self.record(if power { Event::PoweredOff { host } } else { Event::Crashed { host } });
+            if busy || self.covers_boundary(back_after) {
+                self.feel(id);
+            }
+            if power {
+                self.engine().power_off(host);
+            } else {
+                self.engine().crash(host);
+            }
+            self.later(self.now() + back_after, move |world| world.bring_up(host));
+        }
+    }
+
+    fn pause(self: &Rc<Self>, id: FaultId, hosts: &[HostId], lasts: Duration) {
+        for &host in hosts {
+            let Some(busy) = self.take_off_cpu(host, id) else { continue };
+            self.record(Event::Paused { host });
+            if busy || self.covers_boundary(lasts) {
+                self.feel(id);
+            }
+            self.engine().pause(host);
+            self.later(self.now() + lasts, move |world| {
+                if world.put_on_cpu(host, id) {
+                    world.record(Event::Resumed { host });
+                    world.engine().resume(host);
+                }
+            });
+        }
+    }
+
+    fn cut(self: &Rc<Self>, id: FaultId, links: &[(HostId, HostId)], lasts: Duration) {
+        for &(from, to) in links {
+            self.record(Event::Cut { from, to });
+            self.engine().block(from, to, id);
+            self.later(self.now() + lasts, move |world| {
+                world.record(Event::Healed { from, to });
+                world.engine().unblock(from, to, id);
+            });
+        }
+    }
+
+    fn delay(self: &Rc<Self>, id: FaultId, links: Vec<(HostId, HostId)>, extra: Duration, lasts: Duration) {
+        for &(from, to) in &links {
+            self.engine().delay(from, to, extra, id);
+        }
+        self.later(self.now() + lasts, move |world| {
+            for &(from, to) in &links {
+                world.engine().delay(from, to, Duration::ZERO, id);
+            }
+        });
+    }
+
+    /// A fault was noticed.
+    pub(super) fn feel(&self, id: FaultId) {
+        if self.faults.felt(id, self.now()) {
+            self.record(Event::Felt { fault: id });
+        }
+    }
+
+    fn covers_boundary(&self, lasts: Duration) -> bool {
+        let (from, to) = (self.now(), self.now() + lasts);
+        self.calendar.periods.iter().any(|p| (from..=to).contains(&self.calendar.due(*p)))
+    }
+
+    fn hosts(&self, target: Target, by: Option<HostId>) -> Vec<HostId> {
+        resolve(target, by, self.nodes)
+    }
+
+    /// The directed links between a victim and the other side.
+    fn links(&self, host: Target, from: Target, direction: Direction, by: Option<HostId>) -> Vec<(HostId, HostId)> {
+        let victims = self.hosts(host, by);
+        let others = self.hosts(from, by);
+        let mut links = Vec::new();
+        for &victim in &victims {
+            for &other in others.iter().filter(|o| **o != victim && !(from == Target::Everyone && victims.contains(o))) {
+                if direction != Direction::Inbound {
+                    links.push((victim, other));
+                }
+                if direction != Direction::Outbound {
+                    links.push((other, victim));
+                }
+            }
+        }
+        links
+    }
+}
+
+fn resolve(target: Target, by: Option<HostId>, nodes: u8) -> Vec<HostId> {
+    match target {
+        Target::Host(h) => vec![h],
+        Target::Self_ => by.into_iter().collect(),
+        Target::AllNodes => (0..nodes).map(HostId::node).collect(),
+        Target::Everyone => HostId::all(nodes).collect(),
+    }
+}

@@ -1,1 +1,108 @@
-//! sim_host
+//! A host of the simulated deployment, as its own code sees it: the seam of [`crate::host`],
+//! carried by an engine, with the host's own clock and the plan's faults between.
+
+use crate::host::{Duplex, Host, JobError, Listen, Task};
+use crate::id::{AttemptId, HostId};
+use crate::time::{WallTime, millis};
+use crate::trace::{Event, Phase, StepName};
+use crate::world::engine::Engine;
+use crate::world::faults::Blow;
+use crate::world::state::World;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// One host.
+pub(super) struct SimHost {
+    pub(super) id: HostId,
+    pub(super) world: Rc<World>,
+    pub(super) engine: Rc<dyn Engine>,
+    /// Largest pause before a client operation, in milliseconds.
+    pub(super) step_jitter_ms: u64,
+}
+
+impl Host for SimHost {
+    fn id(&self) -> HostId {
+        self.id
+    }
+
+    fn connect(&self, to: HostId) -> LocalBoxFuture<'static, io::Result<Box<dyn Duplex>>> {
+        self.engine.connect(self.id, to)
+    }
+
+    fn listen(&self) -> LocalBoxFuture<'static, io::Result<Box<dyn Listen>>> {
+        self.engine.listen(self.id)
+    }
+
+    fn spawn(&self, name: &'static str, task: LocalBoxFuture<'static, ()>) -> Task {
+        self.engine.spawn(self.id, name, task)
+    }
+
+    fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
+        self.engine.sleep(self.world.clock(self.id).borrow().stretch(d))
+    }
+
+    fn wall(&self) -> WallTime {
+        self.world.clock(self.id).borrow().shows(self.engine.now())
+    }
+
+    fn random(&self) -> u64 {
+        self.world.random(self.id)
+    }
+
+    fn record(&self, event: Event) {
+        self.world.record(event);
+    }
+
+    fn step(&self, attempt: AttemptId, step: StepName, phase: Phase, peer: Option<HostId>) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
+        if phase != Phase::Sent {
+            self.world.record(Event::Step { attempt, step, phase });
+        }
+        let blow = self.world.step_reached(self.id, step, phase);
+        let jitter = if phase == Phase::Before && peer.is_some() { self.jitter() } else { Duration::ZERO };
+        match blow {
+            Blow::None if jitter.is_zero() => None,
+            Blow::None => Some(self.sleep(jitter).map(Ok).boxed_local()),
+            Blow::Slow(extra) => Some(self.sleep(jitter + extra).map(Ok).boxed_local()),
+            Blow::Fail(error) => Some(std::future::ready(Err(error)).boxed_local()),
+            Blow::Yield => Some(self.yielded(attempt, step, phase, jitter)),
+        }
+    }
+
+    fn min_latency(&self) -> Duration {
+        self.engine.min_latency()
+    }
+}
+
+impl SimHost {
+    fn jitter(&self) -> Duration {
+        match self.step_jitter_ms {
+            0 => Duration::ZERO,
+            most => Duration::from_millis(self.world.random(self.id) % (most + 1)),
+        }
+    }
+
+    /// Suspends once: a process that has just died is never polled again, a paused one goes on when it is resumed.
+    fn yielded(&self, attempt: AttemptId, step: StepName, phase: Phase, jitter: Duration) -> LocalBoxFuture<'static, Result<(), JobError>> {
+        if phase == Phase::Sent {
+            self.world.record(Event::Step { attempt, step, phase });
+        }
+        let rest = self.sleep(jitter.max(Duration::from_millis(millis(jitter))));
+        async move {
+            let mut suspended = false;
+            std::future::poll_fn(|cx| {
+                if std::mem::replace(&mut suspended, true) {
+                    return std::task::Poll::Ready(());
+                }
+                cx.waker().wake_by_ref();
+                std::task::Poll::Pending
+            })
+            .await;
+            rest.await;
+            Ok(())
+        }
+        .boxed_local()
+    }
+}

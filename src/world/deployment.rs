@@ -1,0 +1,232 @@
+//! A validated scenario, worked out once and run many times.
+
+use crate::id::{HostId, InvariantId};
+use crate::invariant::{self, History, Verdict};
+use crate::node;
+use crate::plan::{FaultPlan, Harm, Target, Trigger};
+use crate::scenario::{Misconfigured, Scenario};
+use crate::seed::Seed;
+use crate::settlement::Calendar;
+use crate::strategy::{self, Strategy};
+use crate::time::SimTime;
+use crate::world::engine::{self, Boot, Engine, Observer, Settings};
+use crate::world::faults::Faults;
+use crate::world::servers::lease::{self, LeaseStore};
+use crate::world::servers::payout::{self, PayoutLedger};
+use crate::world::servers::postgres::{self, Database, DatabaseSetup};
+use crate::world::sim_host::SimHost;
+use crate::world::state::World;
+use crate::world::{EngineKind, Refused, Run, traffic};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Task polls after which a run is cut. The longest honest runs need a few hundred thousand.
+const POLL_BUDGET: u64 = 5_000_000;
+
+/// A deployment, ready to run.
+#[derive(Clone)]
+pub struct Deployment {
+    scenario: Arc<Scenario>,
+    calendar: Arc<Calendar>,
+    strategy: &'static dyn Strategy,
+    engine: EngineKind,
+}
+
+impl Deployment {
+    /// Validates a scenario and works it out.
+    ///
+    /// # Errors
+    /// Names the knob that is wrong and says what to write.
+    pub fn new(scenario: &Scenario, engine: EngineKind) -> Result<Deployment, Misconfigured> {
+        let strategy = strategy::find(&scenario.strategy).ok_or_else(|| Misconfigured::unknown_strategy(&scenario.strategy))?;
+        Deployment::with_strategy(scenario, strategy, engine)
+    }
+
+    /// As [`Deployment::new`], for a strategy that is not in the catalogue.
+    ///
+    /// # Errors
+    /// Names the knob that is wrong and says what to write.
+    pub fn with_strategy(scenario: &Scenario, strategy: &'static dyn Strategy, engine: EngineKind) -> Result<Deployment, Misconfigured> {
+        scenario.validate()?;
+        let calendar = scenario.schedule.calendar().map_err(Misconfigured::from)?;
+        Ok(Deployment { scenario: Arc::new(scenario.clone()), calendar: Arc::new(calendar), strategy, engine })
+    }
+
+    /// When periods truly end.
+    pub fn calendar(&self) -> &Calendar {
+        &self.calendar
+    }
+
+    /// The guard.
+    pub fn strategy(&self) -> &'static dyn Strategy {
+        self.strategy
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The network simulator.
+    pub fn engine(&self) -> EngineKind {
+        self.engine
+    }
+
+    /// When a run ends: late enough for a fault around the last boundary to heal and the liveness bound to pass.
+    pub fn horizon(&self) -> SimTime {
+        let last = self.calendar.periods.last().expect("a calendar is never empty");
+        self.calendar.due(*last) + self.scenario.node.attention + self.scenario.liveness_bound
+    }
+
+    /// Checks that a plan speaks of this deployment.
+    ///
+    /// # Errors
+    /// Names the fault and what in it is unknown.
+    pub fn check_plan(&self, plan: &FaultPlan) -> Result<(), Misconfigured> {
+        for (number, fault) in plan.faults.iter().enumerate() {
+            self.check_trigger(number, &fault.when)?;
+            let needs_step = matches!(fault.harm, Harm::SlowStep { .. } | Harm::JobError { .. });
+            let by_time = matches!(fault.when, Trigger::At { .. });
+            for target in targets(&fault.harm) {
+                match target {
+                    Target::Host(HostId::Node(n)) if n.0 >= self.scenario.nodes => {
+                        return Err(Misconfigured::in_fault(number, format!("there is no node {n}; the scenario has {} nodes, n0 to n{}", self.scenario.nodes, self.scenario.nodes - 1)));
+                    }
+                    Target::Self_ if by_time => {
+                        return Err(Misconfigured::in_fault(number, "`self` needs a step trigger; write `when = { step = \"…\", phase = \"before\" }` or name a host".to_owned()));
+                    }
+                    Target::Host(_) | Target::Self_ | Target::AllNodes | Target::Everyone => {}
+                }
+            }
+            if needs_step && by_time {
+                return Err(Misconfigured::in_fault(number, "this kind needs a step trigger; write `when = { step = \"work.1\", phase = \"before\" }`".to_owned()));
+            }
+            if let Harm::ClockDrift { ppm, .. } = fault.harm
+                && !(-500_000..=500_000).contains(&ppm)
+            {
+                return Err(Misconfigured::in_fault(number, format!("`ppm` must be -500000 to 500000, not {ppm}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_trigger(&self, number: usize, trigger: &Trigger) -> Result<(), Misconfigured> {
+        match trigger {
+            Trigger::At { at_ms } if *at_ms > self.horizon() => {
+                Err(Misconfigured::in_fault(number, format!("`at_ms` = {} lies after the end of the run at {}", at_ms.0, self.horizon().0)))
+            }
+            Trigger::Step { nth: 0, .. } => Err(Misconfigured::in_fault(number, "`nth` counts from 1".to_owned())),
+            Trigger::Step { step, .. } if !self.strategy.steps().contains(&step.as_str()) => Err(Misconfigured::in_fault(
+                number,
+                format!("{} has no step `{step}`; its steps are {}", self.strategy.name(), self.strategy.steps().join(", ")),
+            )),
+            Trigger::At { .. } | Trigger::Step { .. } => Ok(()),
+        }
+    }
+
+    /// Runs it once: the same seed and plan give the same run, to the byte.
+    ///
+    /// # Errors
+    /// Code of a host did what cannot be simulated faithfully.
+    pub fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {
+        let world = World::new(seed, self.scenario.nodes, Arc::clone(&self.calendar), Faults::new(plan));
+        let stores = Stores::new(self);
+        let settings = Settings {
+            seed: seed.fork("engine"),
+            latency_min: self.scenario.network.latency_min,
+            latency_max: self.scenario.network.latency_max,
+            until: self.horizon(),
+            poll_budget: POLL_BUDGET,
+        };
+        let observer: Rc<dyn Observer> = Rc::<World>::clone(&world);
+        let build = |engine: Rc<dyn Engine>| {
+            world.carried_by(&engine);
+            world.arm();
+            self.boots(seed, &world, &engine, &stores)
+        };
+        let ended = match self.engine {
+            EngineKind::Event => engine::event::run(&settings, observer, build)?,
+            EngineKind::Turmoil => engine::turmoil::run(&settings, observer, build)?,
+        };
+        let (trace, panics) = world.finish();
+        let mut end = stores.database.state();
+        end.leases = stores.lease.borrow().keys();
+        Ok(Run { seed, trace, end, ended, ended_at: settings.until, receipts: world.faults.receipts(), panics })
+    }
+
+    /// The judgement of all invariants over a run of this deployment.
+    pub fn judge(&self, run: &Run) -> Vec<(InvariantId, Verdict)> {
+        invariant::judge(&History {
+            calendar: &self.calendar,
+            decides: self.strategy.decides(),
+            nodes: self.scenario.nodes,
+            liveness_bound: self.scenario.liveness_bound,
+            effort: self.effort(),
+            trace: &run.trace,
+            ended: run.ended_at,
+            end: &run.end,
+        })
+    }
+
+    /// How long a healthy node needs at most to find a period unsettled, do the job, and have it paid.
+    fn effort(&self) -> Duration {
+        self.scenario.node.poll * 3 + self.scenario.node.work * 2
+    }
+
+    fn boots(&self, seed: Seed, world: &Rc<World>, engine: &Rc<dyn Engine>, stores: &Stores) -> Vec<(HostId, Boot)> {
+        let setup = Rc::new(node::Setup {
+            strategy: self.strategy,
+            scenario: Arc::clone(&self.scenario),
+            calendar: Arc::clone(&self.calendar),
+            attempts: (0..self.scenario.nodes).map(|_| Cell::new(0)).collect(),
+        });
+        let step_jitter_ms = crate::time::millis(self.scenario.node.step_jitter);
+        let boot = |id: HostId| -> Boot {
+            let (world, engine, setup) = (Rc::clone(world), Rc::clone(engine), Rc::clone(&setup));
+            let (lease, database, payouts) = (Rc::clone(&stores.lease), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
+            Rc::new(move || {
+                let host = Rc::new(SimHost { id, world: Rc::clone(&world), engine: Rc::clone(&engine), step_jitter_ms });
+                match id {
+                    HostId::Lease => Box::pin(lease::serve(host, Rc::clone(&lease))),
+                    HostId::Database => Box::pin(postgres::serve(host, Rc::clone(&database))),
+                    HostId::Payout => Box::pin(payout::serve(host, Rc::clone(&payouts))),
+                    HostId::Traffic => Box::pin(traffic::run(host, Rc::clone(&setup), seed.fork("traffic"))),
+                    HostId::Node(_) => Box::pin(node::run(host, Rc::clone(&setup))),
+                }
+            })
+        };
+        HostId::all(self.scenario.nodes).map(|id| (id, boot(id))).collect()
+    }
+}
+
+/// The state behind the servers: it survives their processes.
+struct Stores {
+    lease: Rc<RefCell<LeaseStore>>,
+    database: Rc<Database>,
+    payouts: Rc<RefCell<PayoutLedger>>,
+}
+
+impl Stores {
+    fn new(deployment: &Deployment) -> Stores {
+        Stores {
+            lease: Rc::default(),
+            database: Database::new(&DatabaseSetup {
+                players: deployment.scenario.players,
+                unique_marker: deployment.strategy.unique_marker(),
+                tasks: deployment.calendar.periods.clone(),
+                knobs: deployment.scenario.database.clone(),
+            }),
+            payouts: Rc::default(),
+        }
+    }
+}
+
+fn targets(harm: &Harm) -> Vec<Target> {
+    match harm {
+        Harm::Crash { host, .. } | Harm::Power { host, .. } | Harm::Pause { host, .. } | Harm::ClockOffset { host, .. } | Harm::ClockDrift { host, .. } => vec![*host],
+        Harm::Partition { host, from, .. } | Harm::ReplyLost { host, from } | Harm::Late { host, from, .. } => vec![*host, *from],
+        Harm::SlowStep { .. } | Harm::JobError { .. } => Vec::new(),
+    }
+}

@@ -1,0 +1,177 @@
+//! The truth about a run while it runs: history, clocks, and which process is up.
+
+use crate::id::{AttemptId, FaultId, HostId};
+use crate::seed::{Rng, Seed};
+use crate::settlement::Calendar;
+use crate::time::SimTime;
+use crate::trace::{Event, Trace};
+use crate::world::clock::Clock;
+use crate::world::engine::{Engine, Observer};
+use crate::world::faults::Faults;
+use rand::RngExt;
+use std::cell::{OnceCell, RefCell};
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+/// What the world knows of one host.
+#[derive(Clone, Copy, Debug, Default)]
+struct HostState {
+    down: bool,
+    paused_by: Option<FaultId>,
+    incarnation: u32,
+    attempt: Option<AttemptId>,
+}
+
+/// The world of one run. Everything that happens is written into its trace.
+pub(super) struct World {
+    pub(super) calendar: Arc<Calendar>,
+    pub(super) nodes: u8,
+    pub(super) faults: Faults,
+    trace: RefCell<Trace>,
+    clocks: Vec<RefCell<Clock>>,
+    randoms: Vec<RefCell<Rng>>,
+    hosts: RefCell<Vec<HostState>>,
+    panics: RefCell<Vec<(HostId, String)>>,
+    /// Weak, for the engine owns the hosts, and they own the world.
+    engine: OnceCell<Weak<dyn Engine>>,
+}
+
+impl World {
+    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults) -> Rc<World> {
+        let count = HostId::all(nodes).count();
+        let clock = Clock::perfect(calendar.origin);
+        Rc::new(World {
+            nodes,
+            faults,
+            trace: RefCell::default(),
+            clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
+            randoms: HostId::all(nodes).map(|h| RefCell::new(seed.fork("host").nth(h.index() as u64).rng())).collect(),
+            hosts: RefCell::new(vec![HostState::default(); count]),
+            panics: RefCell::default(),
+            engine: OnceCell::new(),
+            calendar,
+        })
+    }
+
+    /// Ties the world to the engine that carries it.
+    pub(super) fn carried_by(&self, engine: &Rc<dyn Engine>) {
+        assert!(self.engine.set(Rc::downgrade(engine)).is_ok(), "a world is carried by one engine");
+    }
+
+    pub(super) fn engine(&self) -> Rc<dyn Engine> {
+        self.engine.get().and_then(Weak::upgrade).expect("the engine outlives whatever asks for it")
+    }
+
+    pub(super) fn now(&self) -> SimTime {
+        self.engine().now()
+    }
+
+    pub(super) fn clock(&self, host: HostId) -> &RefCell<Clock> {
+        &self.clocks[host.index()]
+    }
+
+    pub(super) fn random(&self, host: HostId) -> u64 {
+        self.randoms[host.index()].borrow_mut().random()
+    }
+
+    /// Calls back at a true time.
+    pub(super) fn later(self: &Rc<Self>, at: SimTime, call: impl FnOnce(&Rc<World>) + 'static) {
+        let world = Rc::clone(self);
+        self.engine().call_at(at, Box::new(move || call(&world)));
+    }
+
+    /// Writes an event into the history, and draws the world's own conclusions from it.
+    pub(super) fn record(&self, event: Event) {
+        let now = self.now();
+        self.trace.borrow_mut().push(now, event);
+        match event {
+            Event::AttemptBegan { attempt, .. } => {
+                let host = HostId::Node(attempt.node);
+                self.hosts.borrow_mut()[host.index()].attempt = Some(attempt);
+                self.acted_by_its_clock(host);
+            }
+            Event::AttemptEnded { attempt, .. } => self.hosts.borrow_mut()[HostId::Node(attempt.node).index()].attempt = None,
+            Event::LeaseGranted { ttl_ms: 1.., .. } => self.acted_by_its_clock(HostId::Lease),
+            _ => {}
+        }
+    }
+
+    fn acted_by_its_clock(&self, host: HostId) {
+        for fault in self.faults.of_clock(host, self.nodes) {
+            self.feel(fault);
+        }
+    }
+
+    /// Whether the present process of a host is being scheduled.
+    pub(super) fn runs(&self, host: HostId) -> bool {
+        let state = self.hosts.borrow()[host.index()];
+        !state.down && state.paused_by.is_none()
+    }
+
+    /// Marks a host as down; tells whether that interrupted an attempt. `None` if it was down already.
+    pub(super) fn take_down(&self, host: HostId) -> Option<bool> {
+        let state = &mut self.hosts.borrow_mut()[host.index()];
+        if std::mem::replace(&mut state.down, true) {
+            return None;
+        }
+        state.paused_by = None;
+        Some(state.attempt.take().is_some())
+    }
+
+    /// Starts a new process on a host that is down.
+    pub(super) fn bring_up(&self, host: HostId) {
+        let incarnation = {
+            let state = &mut self.hosts.borrow_mut()[host.index()];
+            assert!(std::mem::replace(&mut state.down, false), "only a host that is down boots again");
+            state.incarnation += 1;
+            state.incarnation
+        };
+        self.record(Event::Booted { host, incarnation });
+        self.engine().restart(host);
+    }
+
+    /// Marks a process as paused; tells whether that interrupted an attempt. `None` if it does not run.
+    pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<bool> {
+        let state = &mut self.hosts.borrow_mut()[host.index()];
+        if state.down || state.paused_by.is_some() {
+            return None;
+        }
+        state.paused_by = Some(by);
+        Some(state.attempt.is_some())
+    }
+
+    /// Marks a process that `by` paused as running again; false if it has died meanwhile.
+    pub(super) fn put_on_cpu(&self, host: HostId, by: FaultId) -> bool {
+        let state = &mut self.hosts.borrow_mut()[host.index()];
+        let ours = state.paused_by == Some(by);
+        if ours {
+            state.paused_by = None;
+        }
+        ours
+    }
+
+    /// What is left when the run is over: the history and the panics.
+    pub(super) fn finish(&self) -> (Trace, Vec<(HostId, String)>) {
+        (self.trace.take(), self.panics.take())
+    }
+}
+
+impl Observer for World {
+    fn note(&self, at: SimTime, word: u64) {
+        self.trace.borrow_mut().note(at, word);
+    }
+
+    fn felt(&self, fault: FaultId) {
+        self.feel(fault);
+    }
+
+    fn reply_lost(&self, from: HostId, to: HostId) {
+        self.record(Event::ReplyLost { from, to });
+    }
+
+    fn panicked(&self, host: HostId, message: String) {
+        self.take_down(host);
+        self.record(Event::Panicked { host });
+        self.panics.borrow_mut().push((host, message));
+    }
+}
