@@ -1,8 +1,5 @@
 //! Will a scheduled job run exactly once when several servers share it?
 
-#![warn(missing_docs)]
-#![warn(clippy::pedantic)]
-
 pub mod cli;
 pub mod explore;
 pub mod host;
