@@ -1,13 +1,24 @@
 //! One scheduler node: wait for the boundary by its own clock, attempt, retry, catch up.
+//!
+//! A node pays *attention* from a boundary, or from its start, until it knows that nothing is
+//! left to do or [`crate::scenario::NodeKnobs::attention`] has passed; meanwhile it polls. In
+//! between it sleeps until its own clock shows the next boundary.
 
 use crate::host::Host;
-use crate::id::{AttemptId, NodeId};
+use crate::id::{AttemptId, NodeId, PeriodId};
 use crate::scenario::Scenario;
-use crate::settlement::Calendar;
-use crate::strategy::Strategy;
+use crate::settlement::{Calendar, Period};
+use crate::store::StoreError;
+use crate::store::sql::{column, int};
+use crate::strategy::{Context, Error, Policy, Strategy};
+use crate::time::{WallTime, millis};
+use crate::trace::{Belief, Event};
 use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::future::pending;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What every node of a deployment shares: never state, only what was deployed.
 pub struct Setup {
@@ -24,13 +35,155 @@ pub struct Setup {
 impl Setup {
     /// The next attempt of a node.
     pub fn next_attempt(&self, node: NodeId) -> AttemptId {
-        let counter = &self.attempts[usize::from(node.0)];
-        counter.set(counter.get() + 1);
-        AttemptId { node, number: counter.get() }
+        let next = self.coming_attempt(node);
+        self.attempts[usize::from(node.0)].set(next.number);
+        next
+    }
+
+    /// The attempt that a node will make next: what it does to find out whether to make one belongs to it.
+    pub fn coming_attempt(&self, node: NodeId) -> AttemptId {
+        AttemptId { node, number: self.attempts[usize::from(node.0)].get() + 1 }
     }
 }
 
 /// The life of one node process, from boot to the end of the run.
+///
+/// # Panics
+/// The host is not a node: a bug of the world that boots it.
 pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>) {
-    let _ = (host, setup);
+    let id = host.id().as_node().expect("only nodes run the node loop");
+    let context = Context::new(Rc::clone(&host), Rc::clone(&setup.scenario), Rc::clone(&setup.calendar), setup.coming_attempt(id));
+    let mut node = Node { id, host, setup, context, woken_for: None, finished: BTreeSet::new() };
+    match node.setup.strategy.policy() {
+        Policy::Skip => {}
+        Policy::Retry | Policy::RetryChecked => node.pay_attention(None).await,
+    }
+    while let Some(period) = node.next_boundary() {
+        node.sleep_until_woken(period).await;
+        node.woken_for = Some(period);
+        match node.setup.strategy.policy() {
+            Policy::Skip => {
+                node.attempt(period).await;
+            }
+            Policy::Retry | Policy::RetryChecked => node.pay_attention(Some(period)).await,
+        }
+    }
+    // A scheduler does not exit when there is nothing to schedule.
+    pending().await
 }
+
+/// A node process and what it remembers; a restart forgets it.
+struct Node {
+    id: NodeId,
+    host: Rc<dyn Host>,
+    setup: Rc<Setup>,
+    context: Context,
+    /// The newest boundary that this process has woken for.
+    woken_for: Option<Period>,
+    /// Periods that this process believes to be finished.
+    finished: BTreeSet<PeriodId>,
+}
+
+impl Node {
+    /// The first watched boundary that the node's clock has not reached, and that it has not
+    /// woken for: a clock that is set back does not bring a boundary back.
+    fn next_boundary(&self) -> Option<Period> {
+        let now = self.host.wall();
+        let after = self.woken_for.map_or(now, |woken| woken.due.max(now));
+        self.setup.calendar.periods.iter().copied().find(|period| after < period.due)
+    }
+
+    async fn sleep_until_woken(&self, period: Period) {
+        let late = if self.setup.strategy.wakes_late() { self.setup.scenario.guard.wake_after } else { Duration::ZERO };
+        self.sleep_until(period.due + late).await;
+        let jitter = self.host.random() % (millis(self.setup.scenario.node.jitter) + 1);
+        if jitter > 0 {
+            self.host.sleep(Duration::from_millis(jitter)).await;
+        }
+    }
+
+    /// Sleeps until the node's clock shows `then`. A clock that was set back meanwhile makes it longer.
+    async fn sleep_until(&self, then: WallTime) {
+        loop {
+            let left = then.since(self.host.wall());
+            if left.is_zero() {
+                return;
+            }
+            self.host.sleep(left).await;
+        }
+    }
+
+    /// Polls until nothing is left to do, attention has passed, or the next boundary is near.
+    async fn pay_attention(&mut self, woken_for: Option<Period>) {
+        let began = self.host.wall();
+        let (poll, attention) = (self.setup.scenario.node.poll, self.setup.scenario.node.attention);
+        let next = self.next_boundary();
+        while !self.poll(woken_for).await {
+            let then = self.host.wall() + poll;
+            let too_late = attention < then.since(began) || next.is_some_and(|next| next.due <= then);
+            if too_late {
+                return;
+            }
+            self.host.sleep(poll).await;
+        }
+    }
+
+    /// One look at what there is to do, and an attempt at each of it: whether everything is done.
+    async fn poll(&mut self, woken_for: Option<Period>) -> bool {
+        let Ok(todo) = self.look(woken_for).await else { return false };
+        let mut done = true;
+        for period in todo {
+            let belief = self.attempt(period).await;
+            done &= matches!(belief, Belief::Settled | Belief::AlreadySettled);
+        }
+        done
+    }
+
+    /// The due periods that are not finished, as far as the node can know.
+    async fn look(&mut self, woken_for: Option<Period>) -> Result<Vec<Period>, Error> {
+        let setup = Rc::clone(&self.setup);
+        let unknown = |period: &Period| !self.finished.contains(&period.id);
+        if setup.strategy.policy() == Policy::RetryChecked {
+            // Each attempt begins with a look of its own.
+            return Ok(setup.calendar.due_at(self.host.wall()).filter(unknown).collect());
+        }
+        self.context.begin(setup.coming_attempt(self.id));
+        Ok(match setup.strategy.unsettled(&mut self.context).await? {
+            Some(periods) => periods.into_iter().filter_map(|id| setup.calendar.period(id)).collect(),
+            None => woken_for.into_iter().filter(unknown).collect(),
+        })
+    }
+
+    /// One attempt, told to the story, and what the node believes after it.
+    async fn attempt(&mut self, period: Period) -> Belief {
+        let attempt = self.setup.next_attempt(self.id);
+        self.host.record(Event::AttemptBegan { attempt, period: period.id, wall: self.host.wall() });
+        self.context.begin(attempt);
+        let belief = self.settle(period).await.unwrap_or(Belief::Failed);
+        match belief {
+            Belief::Settled | Belief::AlreadySettled => {
+                self.finished.insert(period.id);
+            }
+            Belief::Busy | Belief::Failed => {}
+        }
+        self.host.record(Event::AttemptEnded { attempt, period: period.id, belief });
+        belief
+    }
+
+    async fn settle(&mut self, period: Period) -> Result<Belief, Error> {
+        let setup = Rc::clone(&self.setup);
+        if setup.strategy.policy() == Policy::RetryChecked && self.check(period).await? {
+            return Ok(Belief::AlreadySettled);
+        }
+        setup.strategy.attempt(&mut self.context, period).await
+    }
+
+    /// A plain read of the settlement table: check, then act.
+    async fn check(&self, period: Period) -> Result<bool, Error> {
+        let rows = self.context.sql().query("check.settled", CHECK, &[int(&period.id.0)]).await?;
+        let row = rows.first().ok_or_else(|| StoreError::rejected("the server answered an aggregate without a row"))?;
+        Ok(column::<i64>(row, 0)? > 0)
+    }
+}
+
+const CHECK: &str = "SELECT count(*) FROM settlement WHERE period = $1";

@@ -5,15 +5,19 @@
 //! every engine.
 
 mod body;
+mod clients;
 mod context;
 mod controls;
 mod dual;
 mod expectation;
 mod lease;
+mod payment;
+mod pinned;
 mod table_key;
 mod version;
 
-pub use context::{Context, Error};
+pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
+pub use context::{Context, Error, WORK};
 pub use expectation::{Expectation, Pinned, Scope};
 
 use crate::id::PeriodId;
@@ -63,14 +67,16 @@ pub trait Strategy: Send + Sync {
     /// What must, and what must never, break under which faults, with the reasons.
     fn expectations(&self) -> Vec<Expectation>;
 
-    /// Due periods that are not settled, as far as the strategy lets a node know; asked at
-    /// the start of a process and at every poll. A strategy that keeps no record knows none.
+    /// Due periods that are not finished, as far as the strategy lets a node know; asked at
+    /// the start of a process and at every poll. `None`: the strategy keeps no record, and a
+    /// node knows nothing but its own attempts. A period is finished when it is settled and
+    /// nothing is left in the outbox.
     ///
     /// # Errors
     /// A store could not be asked.
-    async fn unsettled(&self, context: &mut Context) -> Result<Vec<PeriodId>, Error> {
+    async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
         let _ = context;
-        Ok(Vec::new())
+        Ok(None)
     }
 
     /// One attempt to settle a period.
@@ -82,10 +88,82 @@ pub trait Strategy: Send + Sync {
 
 /// Every strategy, in the order of the table's rows.
 pub fn catalogue() -> &'static [&'static dyn Strategy] {
-    &[]
+    &[
+        &controls::NoGuard,
+        &table_key::Published,
+        &table_key::TableKey,
+        &lease::LeaseSetPx::SKIP,
+        &lease::LeaseSetPx::RETRY,
+        &lease::LeaseSetPx::CHECKED,
+        &version::Published,
+        &dual::Published,
+        &dual::Guard,
+    ]
 }
 
 /// The strategy with this name.
 pub fn find(name: &str) -> Option<&'static dyn Strategy> {
     catalogue().iter().copied().find(|s| s.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{FaultClass, Trigger};
+    use crate::scenario::Scenario;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_and_steps_are_unique() {
+        let names: BTreeSet<_> = catalogue().iter().map(|s| s.name()).collect();
+        assert_eq!(names.len(), catalogue().len());
+        for strategy in catalogue() {
+            let steps: BTreeSet<_> = strategy.steps().iter().collect();
+            assert_eq!(steps.len(), strategy.steps().len(), "{} declares a step twice", strategy.name());
+            assert_eq!(find(strategy.name()).map(Strategy::name), Some(strategy.name()));
+        }
+    }
+
+    /// A pinned plan that names a step which its strategy never makes would strike nobody.
+    #[test]
+    fn pinned_plans_name_declared_steps() {
+        for strategy in catalogue() {
+            let scenario = Scenario::calm(strategy.name());
+            let calendar = scenario.schedule.calendar().unwrap();
+            for expectation in strategy.expectations() {
+                let Expectation::Must { class, plan, .. } = expectation else { continue };
+                let plan = plan(&scenario, &calendar);
+                assert_eq!(plan.faults.is_empty(), class == FaultClass::Calm, "{} under {class}", strategy.name());
+                for fault in &plan.faults {
+                    if let Trigger::Step { step, .. } = &fault.when {
+                        assert!(strategy.steps().contains(&step.as_str()), "{} never makes {step}", strategy.name());
+                    }
+                }
+            }
+        }
+    }
+
+    /// What must break and what must never break cannot be the same letter of the same cell.
+    #[test]
+    fn expectations_do_not_contradict_each_other() {
+        for strategy in catalogue() {
+            let expectations = strategy.expectations();
+            for must in &expectations {
+                let Expectation::Must { class, letters, .. } = must else { continue };
+                for never in &expectations {
+                    let Expectation::Never { scope, letters: never, .. } = never else { continue };
+                    let both = letters.iter().any(|letter| never.contains(letter));
+                    assert!(!(scope.covers(*class) && both), "{} under {class}", strategy.name());
+                }
+            }
+        }
+    }
+
+    /// The SQL of every strategy that is claimed by status speaks the numbers of `TaskStatus`.
+    #[test]
+    fn status_codes_are_the_ones_in_the_statements() {
+        use crate::trace::TaskStatus;
+        let codes = [TaskStatus::Pending, TaskStatus::Executing, TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Dead];
+        assert_eq!(codes.map(TaskStatus::code), [0, 1, 2, 3, 4]);
+    }
 }

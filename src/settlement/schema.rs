@@ -18,7 +18,7 @@ pub const SCHEMA: [&str; 7] = [
     "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint)",
     "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL)",
     "CREATE TABLE ranking (period bigint NOT NULL, rank bigint NOT NULL, player bigint NOT NULL, points bigint NOT NULL)",
-    "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL)",
+    "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL, failures bigint NOT NULL DEFAULT 0)",
     "CREATE TABLE fence (name text PRIMARY KEY, token bigint NOT NULL)",
     "CREATE TABLE outbox (id bigint PRIMARY KEY, key text NOT NULL, payload text NOT NULL, sent bigint NOT NULL)",
 ];

@@ -1,1 +1,247 @@
-//! body
+//! What a guard guards: the settlement transaction, in its published and in its good form.
+//!
+//! The good body marks first and ranks exactly what it marked: an earning that commits
+//! meanwhile belongs to the next period, and nobody's points are taken twice.
+
+use crate::settlement::{Period, RANKED};
+use crate::store::sql::{Param, column, int};
+use crate::strategy::context::{Context, Error, WORK};
+use crate::strategy::payment;
+use crate::time::WallTime;
+use crate::trace::{Belief, StepName};
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::rc::Rc;
+
+/// The steps of [`job`]: five slices of work, the good body in a transaction, direct payout.
+pub const JOB_STEPS: [StepName; 13] = [
+    WORK[0],
+    WORK[1],
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    "tx.begin",
+    "tx.mark",
+    "tx.ranking",
+    "tx.points",
+    "tx.settlement",
+    "tx.commit",
+    "tx.rollback",
+    "pay",
+];
+
+const MARK: &str = "UPDATE earnings SET settled_in = $1 WHERE at < $2 AND settled_in IS NULL RETURNING player, amount";
+const SETTLE: &str = "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4)";
+const NOW: &str = "SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint";
+/// The published body ranks whoever was last active before the end, the end included.
+const TOP: &str = "SELECT player, points FROM points WHERE last_active <= $1 AND points > 0 ORDER BY points DESC, player LIMIT 30";
+const RESET: &str = "UPDATE points SET points = 0";
+
+/// A ranked player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// From 1.
+    pub rank: i64,
+    /// Who.
+    pub player: i64,
+    /// With how many points.
+    pub points: i64,
+}
+
+/// What a settlement took from whom, and who is on its ranking.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranking {
+    /// The first [`RANKED`], by rank.
+    pub places: Vec<Place>,
+    /// What every player had earned, by player.
+    taken: BTreeMap<i64, i64>,
+}
+
+impl Ranking {
+    /// Ranks earnings, given as player and amount: most points first, ties by player.
+    pub fn of(earnings: impl IntoIterator<Item = (i64, i64)>) -> Ranking {
+        let mut taken = BTreeMap::new();
+        for (player, amount) in earnings {
+            *taken.entry(player).or_default() += amount;
+        }
+        let mut best: Vec<(i64, i64)> = taken.iter().map(|(player, points)| (*player, *points)).filter(|(_, points)| *points > 0).collect();
+        best.sort_unstable_by_key(|(player, points)| (Reverse(*points), *player));
+        let places = (1..).zip(best).take(RANKED).map(|(rank, (player, points))| Place { rank, player, points }).collect();
+        Ranking { places, taken }
+    }
+}
+
+/// The whole job of a guard that trusts its own clock: the work, the good body, direct payout.
+pub async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
+    context.work().await?;
+    let settled = context
+        .sql()
+        .transaction(async || {
+            let ranking = rank(context, period).await?;
+            record(context, period, i64::from(context.attempt().number), context.wall()).await?;
+            Ok(Some(ranking))
+        })
+        .await?;
+    if let Some(ranking) = settled {
+        payment::pay_directly(context, period, &ranking.places).await?;
+    }
+    Ok(Belief::Settled)
+}
+
+/// The database's clock, if it says that the period is due. Inside the settlement transaction
+/// this keeps a node with a fast clock from settling early.
+pub async fn due(context: &Context, period: Period) -> Result<Option<WallTime>, Error> {
+    let rows = context.sql().query("tx.due", NOW, &[]).await?;
+    let now = match rows.first() {
+        Some(row) => WallTime(column(row, 0)?),
+        None => return Ok(None),
+    };
+    Ok((period.due <= now).then_some(now))
+}
+
+/// Marks, ranks, and reduces points: the good body without its settlement row.
+pub async fn rank(context: &Context, period: Period) -> Result<Ranking, Error> {
+    let rows = context.sql().query("tx.mark", MARK, &[int(&period.id.0), int(&period.due.0)]).await?;
+    let mut earnings = Vec::with_capacity(rows.len());
+    for row in &rows {
+        earnings.push((column(row, 0)?, column(row, 1)?));
+    }
+    let ranking = Ranking::of(earnings);
+    insert_places(context, period, &ranking.places).await?;
+    if !ranking.taken.is_empty() {
+        let statement = take_points(ranking.taken.len());
+        let params: Vec<Param<'_>> = ranking.taken.iter().flat_map(|(player, points)| [int(player), int(points)]).collect();
+        context.sql().execute("tx.points", &statement, &params).await?;
+    }
+    Ok(ranking)
+}
+
+/// Inserts the settlement row.
+pub async fn record(context: &Context, period: Period, attempt: i64, at: WallTime) -> Result<(), Error> {
+    let node = i64::from(context.attempt().node.0);
+    context.sql().execute("tx.settlement", SETTLE, &[int(&period.id.0), int(&node), int(&attempt), int(&at.0)]).await?;
+    Ok(())
+}
+
+/// The published body with its marker after the ranking rows. Who is active between the end
+/// of the period and now is left out of the ranking, and still reset.
+pub async fn published(context: &Context, period: Period) -> Result<Vec<Place>, Error> {
+    let rows = context.sql().query("tx.top", TOP, &[int(&period.due.0)]).await?;
+    let mut places = Vec::with_capacity(rows.len());
+    for (rank, row) in (1..).zip(&rows) {
+        places.push(Place { rank, player: column(row, 0)?, points: column(row, 1)? });
+    }
+    insert_places(context, period, &places).await?;
+    record(context, period, i64::from(context.attempt().number), context.wall()).await?;
+    context.sql().execute("tx.points", RESET, &[]).await?;
+    Ok(places)
+}
+
+async fn insert_places(context: &Context, period: Period, places: &[Place]) -> Result<(), Error> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let statement = insert_ranking(places.len());
+    let mut params: Vec<Param<'_>> = Vec::with_capacity(1 + 3 * places.len());
+    params.push(int(&period.id.0));
+    for place in places {
+        params.extend([int(&place.rank), int(&place.player), int(&place.points)]);
+    }
+    context.sql().execute("tx.ranking", &statement, &params).await?;
+    Ok(())
+}
+
+/// Statement texts by their number of rows: made once a thread, because the same few are needed in every run.
+type Texts = RefCell<BTreeMap<usize, Rc<str>>>;
+
+fn insert_ranking(rows: usize) -> Rc<str> {
+    thread_local!(static TEXTS: Texts = RefCell::default());
+    TEXTS.with(|texts| {
+        text(texts, rows, "INSERT INTO ranking (period, rank, player, points) VALUES ", "", |row, out| {
+            write!(out, "($1, ${}, ${}, ${})", 2 + 3 * row, 3 + 3 * row, 4 + 3 * row)
+        })
+    })
+}
+
+/// `column1` and `column2` are what PostgreSQL and SQLite both call the columns of VALUES.
+fn take_points(rows: usize) -> Rc<str> {
+    thread_local!(static TEXTS: Texts = RefCell::default());
+    TEXTS.with(|texts| {
+        text(
+            texts,
+            rows,
+            "UPDATE points SET points = points - taken.column2 FROM (VALUES ",
+            ") AS taken WHERE points.player = taken.column1",
+            |row, out| write!(out, "(${}, ${})", 1 + 2 * row, 2 + 2 * row),
+        )
+    })
+}
+
+fn text(texts: &Texts, rows: usize, head: &str, tail: &str, row: fn(usize, &mut String) -> std::fmt::Result) -> Rc<str> {
+    let mut texts = texts.borrow_mut();
+    let text = texts.entry(rows).or_insert_with(|| {
+        let mut text = head.to_owned();
+        for n in 0..rows {
+            if n > 0 {
+                text.push_str(", ");
+            }
+            row(n, &mut text).expect("writing to a String cannot fail");
+        }
+        text.push_str(tail);
+        text.into()
+    });
+    Rc::clone(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settlement::SCHEMA;
+    use rusqlite::Connection;
+
+    /// Several earnings of one player count together, ties go by player, the 31st is left out but still reduced.
+    #[test]
+    fn ranks_the_first_thirty_and_takes_from_everybody() {
+        let ranking = Ranking::of([(3, 5), (1, 4), (2, 5), (1, 3)]);
+        let places: Vec<_> = ranking.places.iter().map(|p| (p.rank, p.player, p.points)).collect();
+        assert_eq!(places, [(1, 1, 7), (2, 2, 5), (3, 3, 5)]);
+
+        let crowd = Ranking::of((1..=40).map(|player| (player, 100 - player)));
+        assert_eq!(crowd.places.len(), RANKED);
+        assert_eq!(crowd.places.last().map(|p| (p.rank, p.player)), Some((30, 30)));
+        assert_eq!(crowd.taken.len(), 40);
+    }
+
+    #[test]
+    fn nobody_earned_means_an_empty_ranking() {
+        assert_eq!(Ranking::of([]), Ranking::default());
+    }
+
+    #[test]
+    fn statement_texts_number_their_parameters() {
+        assert_eq!(&*insert_ranking(2), "INSERT INTO ranking (period, rank, player, points) VALUES ($1, $2, $3, $4), ($1, $5, $6, $7)");
+        assert!(Rc::ptr_eq(&take_points(3), &take_points(3)), "a text is made once");
+    }
+
+    /// The set-based subtraction must touch the settled players alone, and subtract rather than reset.
+    #[test]
+    fn points_earned_meanwhile_survive_the_reduction() {
+        let db = Connection::open_in_memory().unwrap();
+        for table in SCHEMA {
+            db.execute(table, []).unwrap();
+        }
+        db.execute_batch("INSERT INTO points VALUES (1, 10, 0), (2, 20, 0), (3, 30, 0)").unwrap();
+        let changed = db.execute(&take_points(2), [1, 4, 3, 30]).unwrap();
+        assert_eq!(changed, 2);
+        let left: Vec<i64> = db
+            .prepare("SELECT points FROM points ORDER BY player")
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(left, [6, 20, 0]);
+    }
+}

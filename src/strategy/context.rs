@@ -1,4 +1,195 @@
-//! context
-pub struct Context;
-#[derive(Debug)]
-pub struct Error;
+//! What a node hands to its strategy: clients whose every operation is a named step, the
+//! node's clock, sleep and random stream, and the constants of the deployment.
+
+use crate::host::{Host, JobError, Task, within};
+use crate::id::{AttemptId, HostId};
+use crate::scenario::{GuardKnobs, Scenario};
+use crate::settlement::Calendar;
+use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
+use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
+use crate::time::{WallTime, millis};
+use crate::trace::{Phase, StepName};
+use futures_util::future::LocalBoxFuture;
+use std::cell::Cell;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Why an attempt did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A store did not do what it was asked, or nobody knows whether it did.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The job itself failed.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The guard was lost while the job was running, and the worker was told.
+    #[error("the guard was lost while the job was running")]
+    GuardLost,
+}
+
+/// The steps of [`Context::work`], the job in five equal slices.
+pub const WORK: [StepName; 5] = ["work.1", "work.2", "work.3", "work.4", "work.5"];
+
+/// What a strategy may touch. Clones share the node's connections, so that a renewal can run beside the worker.
+#[derive(Clone)]
+pub struct Context {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    host: Rc<dyn Host>,
+    scenario: Arc<Scenario>,
+    calendar: Arc<Calendar>,
+    attempt: Cell<AttemptId>,
+    lease: LeaseStore,
+    sql: Sql,
+    payout: PayoutService,
+}
+
+impl Context {
+    /// The context of a process that has just started: nothing is connected. `attempt` is the
+    /// one to which steps belong until [`Context::begin`].
+    pub fn new(host: Rc<dyn Host>, scenario: Arc<Scenario>, calendar: Arc<Calendar>, attempt: AttemptId) -> Context {
+        let timeout = scenario.node.timeout;
+        let inner = Inner {
+            lease: LeaseStore::new(Rc::clone(&host), timeout),
+            sql: Sql::new(Rc::clone(&host), timeout),
+            payout: PayoutService::new(Rc::clone(&host), timeout),
+            host,
+            scenario,
+            calendar,
+            attempt: Cell::new(attempt),
+        };
+        Context { inner: Rc::new(inner) }
+    }
+
+    /// From now on steps belong to this attempt. A transaction that an earlier one left open is given up.
+    pub fn begin(&self, attempt: AttemptId) {
+        self.inner.attempt.set(attempt);
+        self.sql().give_up_transaction();
+    }
+
+    /// The attempt that is being made.
+    pub fn attempt(&self) -> AttemptId {
+        self.inner.attempt.get()
+    }
+
+    /// What the node's clock shows.
+    pub fn wall(&self) -> WallTime {
+        self.inner.host.wall()
+    }
+
+    /// Sleeps on the node's clock.
+    pub fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
+        self.inner.host.sleep(d)
+    }
+
+    /// Runs a task beside the worker.
+    pub fn spawn(&self, name: &'static str, task: LocalBoxFuture<'static, ()>) -> Task {
+        self.inner.host.spawn(name, task)
+    }
+
+    /// A number from the node's own seeded stream.
+    pub fn random(&self) -> u64 {
+        self.inner.host.random()
+    }
+
+    /// The deployment.
+    pub fn scenario(&self) -> &Scenario {
+        &self.inner.scenario
+    }
+
+    /// The guards' constants.
+    pub fn guard(&self) -> &GuardKnobs {
+        &self.inner.scenario.guard
+    }
+
+    /// The boundaries.
+    pub fn calendar(&self) -> &Calendar {
+        &self.inner.calendar
+    }
+
+    /// The lease store.
+    pub fn lease(&self) -> LeaseSteps<'_> {
+        LeaseSteps { context: self, store: &self.inner.lease }
+    }
+
+    /// The database.
+    pub fn sql(&self) -> SqlSteps<'_> {
+        SqlSteps { context: self, store: &self.inner.sql }
+    }
+
+    /// The payout service.
+    pub fn payout(&self) -> PayoutSteps<'_> {
+        PayoutSteps { context: self, store: &self.inner.payout }
+    }
+
+    /// The job: [`WORK`], each slice a step.
+    ///
+    /// # Errors
+    /// The job fails where the fault plan says so.
+    pub async fn work(&self) -> Result<(), Error> {
+        let slice = self.inner.scenario.node.work / WORK.len() as u32;
+        for name in WORK {
+            self.phases(name, None, async { Ok(()) }, async {
+                self.sleep(slice).await;
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// One client operation as a step: a seeded pause, then its three phases. `ready` connects,
+    /// so that `request` leaves as soon as it is polled.
+    pub(super) async fn operation<T>(
+        &self,
+        name: StepName,
+        peer: HostId,
+        ready: impl Future<Output = Result<(), StoreError>>,
+        request: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, Error> {
+        let largest = millis(self.inner.scenario.node.step_jitter);
+        let pause = self.random() % (largest + 1);
+        if pause > 0 {
+            self.sleep(Duration::from_millis(pause)).await;
+        }
+        self.phases(name, Some(peer), ready, request).await
+    }
+
+    /// The three phases of a step, at each of which a fault may strike.
+    async fn phases<T>(
+        &self,
+        name: StepName,
+        peer: Option<HostId>,
+        ready: impl Future<Output = Result<(), StoreError>>,
+        request: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, Error> {
+        let host = &self.inner.host;
+        let attempt = self.attempt();
+        if let Some(strike) = host.step(attempt, name, Phase::Before, peer) {
+            strike.await?;
+        }
+        ready.await?;
+        let answer = match host.step(attempt, name, Phase::Sent, peer) {
+            None => request.await?,
+            Some(strike) => {
+                let mut request = pin!(request);
+                // After the smallest latency the request has left, and its reply cannot be there.
+                let early = within(&**host, host.min_latency(), request.as_mut()).await;
+                strike.await?;
+                match early {
+                    Some(answer) => answer?,
+                    None => request.await?,
+                }
+            }
+        };
+        if let Some(strike) = host.step(attempt, name, Phase::After, peer) {
+            strike.await?;
+        }
+        Ok(answer)
+    }
+}

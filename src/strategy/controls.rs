@@ -1,1 +1,48 @@
-//! controls
+//! Controls: guards that guard nothing. They have to break, or the harness is blind.
+
+use crate::id::Letter;
+use crate::plan::FaultClass;
+use crate::settlement::{Decides, Period};
+use crate::strategy::body::{self, JOB_STEPS};
+use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
+use crate::trace::{Belief, StepName};
+use async_trait::async_trait;
+
+/// Every node settles.
+pub struct NoGuard;
+
+#[async_trait(?Send)]
+impl Strategy for NoGuard {
+    fn name(&self) -> &'static str {
+        "no-guard"
+    }
+
+    fn about(&self) -> &'static str {
+        "no guard: every node settles"
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Skip
+    }
+
+    fn decides(&self) -> Decides {
+        Decides::Nothing
+    }
+
+    fn steps(&self) -> &'static [StepName] {
+        &JOB_STEPS
+    }
+
+    fn expectations(&self) -> Vec<Expectation> {
+        vec![Expectation::Must {
+            class: FaultClass::Calm,
+            letters: &[Letter::D],
+            because: "nothing keeps the second node from settling what the first has settled",
+            plan: pinned::calm,
+        }]
+    }
+
+    async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+        body::job(context, period).await
+    }
+}

@@ -1,1 +1,214 @@
-//! table_key
+//! A unique key on the settlement table: as an article publishes it, and with the marker first.
+
+use crate::id::{Letter, PeriodId};
+use crate::plan::FaultClass;
+use crate::settlement::{Decides, Period};
+use crate::store::sql::{column, int};
+use crate::strategy::body::{self, Ranking};
+use crate::strategy::context::WORK;
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, payment, pinned};
+use crate::time::WallTime;
+use crate::trace::{Belief, StepName};
+use async_trait::async_trait;
+
+/// Check by count, work, published body, marker after the ranking rows; the boundary lives in memory.
+pub struct Published;
+
+const COUNT: &str = "SELECT count(*) FROM settlement WHERE period = $1";
+
+#[async_trait(?Send)]
+impl Strategy for Published {
+    fn name(&self) -> &'static str {
+        "table-key-published"
+    }
+
+    fn about(&self) -> &'static str {
+        "count the period's rows; if none: rank whoever was last active in it, insert the unique marker, reset everybody's points"
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Skip
+    }
+
+    fn decides(&self) -> Decides {
+        Decides::Nothing
+    }
+
+    fn steps(&self) -> &'static [StepName] {
+        &[
+            "table.check",
+            WORK[0],
+            WORK[1],
+            WORK[2],
+            WORK[3],
+            WORK[4],
+            "tx.begin",
+            "tx.top",
+            "tx.ranking",
+            "tx.settlement",
+            "tx.points",
+            "tx.commit",
+            "tx.rollback",
+            "pay",
+        ]
+    }
+
+    fn unique_marker(&self) -> bool {
+        true
+    }
+
+    fn wakes_late(&self) -> bool {
+        true
+    }
+
+    fn expectations(&self) -> Vec<Expectation> {
+        vec![
+            Expectation::Must {
+                class: FaultClass::Calm,
+                letters: &[Letter::C],
+                because: "a player active between boundary and settlement is left out of the ranking and still reset",
+                plan: pinned::calm,
+            },
+            Expectation::Must {
+                class: FaultClass::Skew,
+                letters: &[Letter::E],
+                because: "a node that is fast by more than its wait settles before the period has ended",
+                plan: pinned::one_node_fast,
+            },
+            Expectation::Must {
+                class: FaultClass::Outage,
+                letters: &[Letter::L],
+                because: "the boundary lives in memory: a process that starts after it computes the next one",
+                plan: pinned::outage,
+            },
+            Expectation::Never { scope: Scope::Every, letters: &[Letter::D], because: "the marker is unique, and its loser rolls back" },
+        ]
+    }
+
+    async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+        if context.wall() <= period.due {
+            return Ok(Belief::Busy);
+        }
+        let rows = context.sql().query("table.check", COUNT, &[int(&period.id.0)]).await?;
+        if column::<i64>(rows.first().ok_or_else(no_row)?, 0)? > 0 {
+            return Ok(Belief::AlreadySettled);
+        }
+        context.work().await?;
+        let places = context.sql().transaction(async || body::published(context, period).await.map(Some)).await?;
+        payment::pay_directly(context, period, places.as_deref().unwrap_or_default()).await?;
+        Ok(Belief::Settled)
+    }
+}
+
+/// An aggregate without a row: the server is not what it says it is.
+fn no_row() -> crate::store::StoreError {
+    crate::store::StoreError::rejected("the server answered an aggregate without a row")
+}
+
+/// The marker first, on conflict do nothing; then the good body; payments through the outbox.
+pub struct TableKey;
+
+const MARKER: &str = "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4) ON CONFLICT (period) DO NOTHING";
+/// Periods that are settled, with nothing left to deliver.
+const FINISHED: &str =
+    "SELECT period FROM settlement WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = settlement.period)";
+
+impl TableKey {
+    /// The settlement transaction; `None` if the period is not due, or somebody else has settled it.
+    async fn settle(context: &Context, period: Period) -> Result<Option<Vec<payment::Queued>>, Error> {
+        context
+            .sql()
+            .transaction(async || {
+                let Some(now) = body::due(context, period).await? else { return Ok(None) };
+                if !Self::mark(context, period, now).await? {
+                    return Ok(None);
+                }
+                let Ranking { places, .. } = body::rank(context, period).await?;
+                payment::queue(context, period, &places).await.map(Some)
+            })
+            .await
+    }
+
+    async fn mark(context: &Context, period: Period, now: WallTime) -> Result<bool, Error> {
+        let (node, attempt) = (i64::from(context.attempt().node.0), i64::from(context.attempt().number));
+        let marker = [int(&period.id.0), int(&node), int(&attempt), int(&now.0)];
+        Ok(context.sql().execute("tx.marker", MARKER, &marker).await? == 1)
+    }
+}
+
+#[async_trait(?Send)]
+impl Strategy for TableKey {
+    fn name(&self) -> &'static str {
+        "table-key"
+    }
+
+    fn about(&self) -> &'static str {
+        "unique marker first, on conflict do nothing; then the good body, payments through an outbox"
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Retry
+    }
+
+    fn decides(&self) -> Decides {
+        Decides::Nothing
+    }
+
+    fn steps(&self) -> &'static [StepName] {
+        &[
+            "settled.find",
+            "outbox.find",
+            WORK[0],
+            WORK[1],
+            WORK[2],
+            WORK[3],
+            WORK[4],
+            "tx.begin",
+            "tx.due",
+            "tx.marker",
+            "tx.mark",
+            "tx.ranking",
+            "tx.points",
+            "tx.outbox",
+            "tx.commit",
+            "tx.rollback",
+            "outbox.pay",
+            "outbox.sent",
+        ]
+    }
+
+    fn unique_marker(&self) -> bool {
+        true
+    }
+
+    fn expectations(&self) -> Vec<Expectation> {
+        vec![Expectation::Never {
+            scope: Scope::Every,
+            letters: &Letter::ALL,
+            because: "marker, ranking, points and payments are one transaction, due by the database's clock; whoever comes later finds the marker",
+        }]
+    }
+
+    async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
+        let rows = context.sql().query("settled.find", FINISHED, &[]).await?;
+        let mut finished = Vec::with_capacity(rows.len());
+        for row in &rows {
+            finished.push(PeriodId(column(row, 0)?));
+        }
+        let due = context.calendar().due_at(context.wall()).map(|period| period.id);
+        Ok(Some(due.filter(|id| !finished.contains(id)).collect()))
+    }
+
+    async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+        // A settled period with something left to deliver needs no second job.
+        let left = payment::undelivered(context, period).await?;
+        if !left.is_empty() {
+            payment::deliver(context, &left).await?;
+            return Ok(Belief::AlreadySettled);
+        }
+        context.work().await?;
+        let Some(queued) = Self::settle(context, period).await? else { return Ok(Belief::Busy) };
+        payment::deliver(context, &queued).await?;
+        Ok(Belief::Settled)
+    }
+}

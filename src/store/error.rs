@@ -1,0 +1,163 @@
+//! One classification of everything that can go wrong with a store, made once, where the
+//! client library's error is still at hand. What matters to a strategy is whether its request
+//! was applied.
+
+use std::io;
+
+/// Why a store did not do what it was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A unique key has this value already (SQLSTATE 23505).
+    UniqueViolation,
+    /// The transaction cannot be placed in any serial order (40001). Not applied.
+    Serialization,
+    /// The transaction waited in a circle (40P01). Not applied.
+    Deadlock,
+    /// Another transaction held a lock for too long (55P03). The statement was not applied.
+    LockTimeout,
+    /// The transaction was over before the statement: an earlier error (25P02), or the server
+    /// ended it for being idle (25P03), or its connection is gone. Not applied.
+    TransactionAborted,
+    /// No connection could be made: certainly not applied.
+    NotSent,
+    /// The answer was lost, or did not come in time: applied or not, nobody here can know.
+    MaybeApplied,
+    /// Anything else that the server said. Not applied.
+    Rejected,
+}
+
+/// A store did not do what it was asked, or nobody knows whether it did.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct StoreError {
+    /// What it means for the request.
+    pub kind: ErrorKind,
+    /// What the client library or the server said.
+    pub text: String,
+}
+
+impl StoreError {
+    /// The server was not reached.
+    pub fn not_sent(why: impl ToString) -> StoreError {
+        StoreError { kind: ErrorKind::NotSent, text: why.to_string() }
+    }
+
+    /// No answer within the client timeout.
+    pub fn timed_out() -> StoreError {
+        StoreError { kind: ErrorKind::MaybeApplied, text: "no answer in time".to_owned() }
+    }
+
+    /// The server answered, but not what was asked for.
+    pub fn rejected(why: impl ToString) -> StoreError {
+        StoreError { kind: ErrorKind::Rejected, text: why.to_string() }
+    }
+
+    /// The connection on which the transaction was open is gone, and the transaction with it.
+    pub fn transaction_lost() -> StoreError {
+        StoreError { kind: ErrorKind::TransactionAborted, text: "the connection was lost inside a transaction".to_owned() }
+    }
+
+    /// Whether the connection can no longer be used.
+    pub fn lost_connection(&self) -> bool {
+        match self.kind {
+            ErrorKind::NotSent | ErrorKind::MaybeApplied => true,
+            ErrorKind::UniqueViolation
+            | ErrorKind::Serialization
+            | ErrorKind::Deadlock
+            | ErrorKind::LockTimeout
+            | ErrorKind::TransactionAborted
+            | ErrorKind::Rejected => false,
+        }
+    }
+}
+
+impl From<io::Error> for StoreError {
+    /// Connecting failed.
+    fn from(error: io::Error) -> StoreError {
+        StoreError::not_sent(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for StoreError {
+    /// A statement failed.
+    fn from(error: tokio_postgres::Error) -> StoreError {
+        let kind = error.code().map_or(ErrorKind::MaybeApplied, |state| by_sqlstate(state.code()));
+        let text = error.as_db_error().map_or_else(|| error.to_string(), |said| format!("{} ({})", said.message(), said.code().code()));
+        StoreError { kind, text }
+    }
+}
+
+/// What a SQLSTATE means for the statement that got it.
+fn by_sqlstate(state: &str) -> ErrorKind {
+    match state {
+        "23505" => ErrorKind::UniqueViolation,
+        "40001" => ErrorKind::Serialization,
+        "40P01" => ErrorKind::Deadlock,
+        "55P03" => ErrorKind::LockTimeout,
+        "25P02" | "25P03" => ErrorKind::TransactionAborted,
+        // Class 08 is about the connection: the server does not say how far it came.
+        _ if state.starts_with("08") => ErrorKind::MaybeApplied,
+        _ => ErrorKind::Rejected,
+    }
+}
+
+impl From<redis::RedisError> for StoreError {
+    /// A command failed.
+    fn from(error: redis::RedisError) -> StoreError {
+        use redis::ErrorKind as Redis;
+        let kind = match error.kind() {
+            // A reply that does not parse leaves a stream that nobody can read on.
+            Redis::Io | Redis::Parse => ErrorKind::MaybeApplied,
+            _ if error.is_connection_dropped() => ErrorKind::MaybeApplied,
+            _ => ErrorKind::Rejected,
+        };
+        StoreError { kind, text: error.to_string() }
+    }
+}
+
+impl From<hyper::Error> for StoreError {
+    /// A request failed before its answer was complete.
+    fn from(error: hyper::Error) -> StoreError {
+        let kind = if error.is_canceled() { ErrorKind::NotSent } else { ErrorKind::MaybeApplied };
+        StoreError { kind, text: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The states that strategies act on, and the rule that an unknown one is a plain "no".
+    #[test]
+    fn sqlstates_are_told_apart() {
+        let kinds = ["23505", "40001", "40P01", "55P03", "25P02", "25P03", "08006", "42P01"].map(by_sqlstate);
+        assert_eq!(
+            kinds,
+            [
+                ErrorKind::UniqueViolation,
+                ErrorKind::Serialization,
+                ErrorKind::Deadlock,
+                ErrorKind::LockTimeout,
+                ErrorKind::TransactionAborted,
+                ErrorKind::TransactionAborted,
+                ErrorKind::MaybeApplied,
+                ErrorKind::Rejected,
+            ]
+        );
+    }
+
+    /// A reply that never came and a refusal must not be confused: only one of them may be repeated blindly.
+    #[test]
+    fn a_lost_reply_is_ambiguous_and_a_refusal_is_not() {
+        let lost = StoreError::from(redis::RedisError::from(io::Error::from(io::ErrorKind::BrokenPipe)));
+        assert_eq!(lost.kind, ErrorKind::MaybeApplied);
+        assert!(lost.lost_connection());
+
+        let refused = StoreError::from(io::Error::from(io::ErrorKind::ConnectionRefused));
+        assert_eq!(refused.kind, ErrorKind::NotSent);
+
+        let said_no = StoreError::from(redis::RedisError::from((redis::ErrorKind::Server(redis::ServerErrorKind::ResponseError), "no")));
+        assert_eq!(said_no.kind, ErrorKind::Rejected);
+        assert!(!said_no.lost_connection());
+    }
+}

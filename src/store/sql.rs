@@ -1,0 +1,202 @@
+//! The database: tokio-postgres over one connection, which the tasks of a process share
+//! outside transactions.
+//!
+//! Statements are sent with their parameter types and never prepared: that saves a round
+//! trip, and no process-global statement name reaches the wire.
+
+use crate::host::{Host, within};
+use crate::id::HostId;
+use crate::store::StoreError;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, NoTls};
+
+pub use tokio_postgres::Row;
+
+/// A statement's parameter with its type.
+pub type Param<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A `bigint` parameter.
+pub fn int(value: &i64) -> Param<'_> {
+    (value, Type::INT8)
+}
+
+/// A `text` parameter.
+pub fn text(value: &String) -> Param<'_> {
+    (value, Type::TEXT)
+}
+
+/// The value of a column; `T` is `i64` for `bigint` and `String` for `text`.
+///
+/// # Errors
+/// `Rejected`: the server sent another type.
+pub fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, index: usize) -> Result<T, StoreError> {
+    row.try_get(index).map_err(StoreError::rejected)
+}
+
+/// A client of the database.
+pub struct Sql {
+    host: Rc<dyn Host>,
+    timeout: Duration,
+    session: RefCell<Option<Rc<Session>>>,
+}
+
+struct Session {
+    client: Client,
+    /// From before BEGIN is sent until the end of the transaction is known.
+    in_transaction: Cell<bool>,
+}
+
+impl Sql {
+    /// A client on `host` that waits for at most `timeout` for a connection or an answer.
+    pub fn new(host: Rc<dyn Host>, timeout: Duration) -> Sql {
+        Sql { host, timeout, session: RefCell::default() }
+    }
+
+    /// Connects, unless a connection is open.
+    ///
+    /// # Errors
+    /// `NotSent`: the database could not be reached. `TransactionAborted`: the connection was
+    /// lost inside a transaction; the next call will connect anew.
+    pub async fn ready(&self) -> Result<(), StoreError> {
+        self.session().await.map(drop)
+    }
+
+    /// Runs a statement that returns rows.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn query(&self, statement: &str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
+        let session = self.session().await?;
+        self.call(&session, session.client.query_typed(statement, params)).await
+    }
+
+    /// Runs a statement; how many rows it changed.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn execute(&self, statement: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        let session = self.session().await?;
+        self.call(&session, session.client.execute_typed(statement, params)).await
+    }
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn begin(&self) -> Result<(), StoreError> {
+        let session = self.session().await?;
+        session.in_transaction.set(true);
+        self.call(&session, session.client.batch_execute("BEGIN")).await
+    }
+
+    /// Commits the open transaction.
+    ///
+    /// # Errors
+    /// `MaybeApplied`: only the database knows whether the transaction was committed.
+    pub async fn commit(&self) -> Result<(), StoreError> {
+        self.end("COMMIT").await
+    }
+
+    /// Rolls the open transaction back.
+    ///
+    /// # Errors
+    /// The connection was lost; so is the transaction.
+    pub async fn rollback(&self) -> Result<(), StoreError> {
+        self.end("ROLLBACK").await
+    }
+
+    /// Runs two statements in a transaction of their own, all in one flight: one round trip.
+    ///
+    /// # Errors
+    /// The error of the first statement that failed; then nothing was applied.
+    pub async fn both(&self, first: (&str, &[Param<'_>]), second: (&str, &[Param<'_>])) -> Result<(), StoreError> {
+        let session = self.session().await?;
+        let client = &session.client;
+        session.in_transaction.set(true);
+        let flight = async {
+            // The requests leave in the order in which they are polled first.
+            let (begun, first, second, committed) = tokio::join!(
+                biased;
+                client.batch_execute("BEGIN"),
+                client.execute_typed(first.0, first.1),
+                client.execute_typed(second.0, second.1),
+                client.batch_execute("COMMIT"),
+            );
+            begun.and(first).and(second).and(committed)
+        };
+        let outcome = self.call(&session, flight).await;
+        session.in_transaction.set(false);
+        outcome
+    }
+
+    /// Whether a transaction may be open on the connection.
+    pub fn in_transaction(&self) -> bool {
+        self.session.borrow().as_ref().is_some_and(|session| session.in_transaction.get())
+    }
+
+    /// Drops the connection, and with it an open transaction.
+    pub fn disconnect(&self) {
+        self.session.borrow_mut().take();
+    }
+
+    async fn end(&self, word: &str) -> Result<(), StoreError> {
+        let session = self.session().await?;
+        let ended = self.call(&session, session.client.batch_execute(word)).await;
+        // Whatever the server says to COMMIT or ROLLBACK, no transaction is open afterwards.
+        session.in_transaction.set(false);
+        ended
+    }
+
+    async fn session(&self) -> Result<Rc<Session>, StoreError> {
+        let open = self.session.borrow().clone();
+        match open {
+            Some(session) if !session.client.is_closed() => return Ok(session),
+            Some(session) if session.in_transaction.get() => {
+                self.forget(&session);
+                return Err(StoreError::transaction_lost());
+            }
+            Some(_) | None => {}
+        }
+        let client = within(&*self.host, self.timeout, self.connect()).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
+        let session = Rc::new(Session { client, in_transaction: Cell::new(false) });
+        *self.session.borrow_mut() = Some(Rc::clone(&session));
+        Ok(session)
+    }
+
+    async fn connect(&self) -> Result<Client, StoreError> {
+        let stream = self.host.connect(HostId::Database).await?;
+        let mut config = Config::new();
+        config.user("postgres").dbname("postgres").ssl_mode(SslMode::Disable);
+        let (client, driver) = config.connect_raw(stream, NoTls).await.map_err(StoreError::not_sent)?;
+        let driver = async move {
+            // The calls in flight get the error too.
+            let _ = driver.await;
+        };
+        self.host.spawn("sql-driver", Box::pin(driver)).detach();
+        Ok(client)
+    }
+
+    async fn call<T>(&self, session: &Rc<Session>, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, StoreError> {
+        let failed = match within(&*self.host, self.timeout, call).await {
+            Some(Ok(value)) => return Ok(value),
+            Some(Err(error)) => StoreError::from(error),
+            None => StoreError::timed_out(),
+        };
+        if failed.lost_connection() || session.client.is_closed() {
+            self.forget(session);
+        }
+        Err(failed)
+    }
+
+    /// Drops this session, unless another has taken its place.
+    fn forget(&self, session: &Rc<Session>) {
+        let mut open = self.session.borrow_mut();
+        if open.as_ref().is_some_and(|s| Rc::ptr_eq(s, session)) {
+            *open = None;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The stores as a strategy sees them: every operation takes the name of its step.
+
+use crate::id::HostId;
+use crate::store::sql::{Param, Row};
+use crate::store::{LeaseStore, PayoutService, Sql};
+use crate::strategy::context::{Context, Error};
+use crate::trace::StepName;
+use std::time::Duration;
+
+/// The lease store.
+#[derive(Clone, Copy)]
+pub struct LeaseSteps<'c> {
+    pub(super) context: &'c Context,
+    pub(super) store: &'c LeaseStore,
+}
+
+impl LeaseSteps<'_> {
+    /// `SET key value NX PX ttl`: whether the lease was granted.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn set_nx_px(self, step: StepName, key: &str, value: &str, ttl: Duration) -> Result<bool, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Lease, store.ready(), store.set_nx_px(key, value, ttl)).await
+    }
+
+    /// `GET key`.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn get(self, step: StepName, key: &str) -> Result<Option<String>, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Lease, store.ready(), store.get(key)).await
+    }
+
+    /// `DEL key`, whoever holds it.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn del(self, step: StepName, key: &str) -> Result<bool, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Lease, store.ready(), store.del(key)).await
+    }
+
+    /// Deletes the lease if it is still `token`'s: whether it was.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn compare_and_delete(self, step: StepName, key: &str, token: &str) -> Result<bool, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Lease, store.ready(), store.compare_and_delete(key, token)).await
+    }
+
+    /// Extends the lease if it is still `token`'s: whether it was.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn compare_and_expire(self, step: StepName, key: &str, token: &str, ttl: Duration) -> Result<bool, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Lease, store.ready(), store.compare_and_expire(key, token, ttl)).await
+    }
+}
+
+/// The database.
+#[derive(Clone, Copy)]
+pub struct SqlSteps<'c> {
+    pub(super) context: &'c Context,
+    pub(super) store: &'c Sql,
+}
+
+impl SqlSteps<'_> {
+    /// Runs a statement that returns rows.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn query(self, step: StepName, statement: &str, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Database, store.ready(), store.query(statement, params)).await
+    }
+
+    /// Runs a statement; how many rows it changed.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn execute(self, step: StepName, statement: &str, params: &[Param<'_>]) -> Result<u64, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Database, store.ready(), store.execute(statement, params)).await
+    }
+
+    /// Runs `inside` in a transaction, whose own steps are `tx.begin`, `tx.commit` and
+    /// `tx.rollback`. It commits if `inside` comes to a result, and rolls back if that is
+    /// `None` or an error: it never goes on after one.
+    ///
+    /// # Errors
+    /// The error of `inside`, or that of BEGIN or COMMIT. After `MaybeApplied` at COMMIT only
+    /// the database knows.
+    pub async fn transaction<T>(self, inside: impl AsyncFnOnce() -> Result<Option<T>, Error>) -> Result<Option<T>, Error> {
+        let Self { context, store } = self;
+        let outcome = async {
+            context.operation("tx.begin", HostId::Database, store.ready(), store.begin()).await?;
+            let result = inside().await?;
+            if result.is_some() {
+                context.operation("tx.commit", HostId::Database, store.ready(), store.commit()).await?;
+            }
+            Ok(result)
+        }
+        .await;
+        if store.in_transaction() {
+            // If this fails, the connection is dropped, and the server rolls back.
+            let _ = context.operation("tx.rollback", HostId::Database, store.ready(), store.rollback()).await;
+        }
+        outcome
+    }
+
+    /// Drops the connection if a transaction may be open on it.
+    pub fn give_up_transaction(self) {
+        if self.store.in_transaction() {
+            self.store.disconnect();
+        }
+    }
+}
+
+/// The payout service.
+#[derive(Clone, Copy)]
+pub struct PayoutSteps<'c> {
+    pub(super) context: &'c Context,
+    pub(super) store: &'c PayoutService,
+}
+
+impl PayoutSteps<'_> {
+    /// Asks for a payment, with an idempotency key if there is one.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn pay(self, step: StepName, body: &str, key: Option<&str>) -> Result<(), Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Payout, store.ready(), store.pay(body, key)).await
+    }
+}

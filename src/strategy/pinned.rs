@@ -1,0 +1,72 @@
+//! Plans that show a must-break cell without luck, shared by the strategies that they break.
+
+use crate::id::HostId;
+use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger};
+use crate::scenario::Scenario;
+use crate::settlement::Calendar;
+use crate::time::Span;
+use crate::trace::{Phase, StepName};
+use std::time::Duration;
+
+/// The middle of the job: the guard is held, the transaction has not begun.
+const IN_THE_JOB: StepName = "work.3";
+
+/// Nothing goes wrong.
+pub fn calm(_: &Scenario, _: &Calendar) -> FaultPlan {
+    FaultPlan::none()
+}
+
+/// One node's clock is fast by four and a half minutes: more than the wait after the boundary and the job together.
+pub fn one_node_fast(_: &Scenario, _: &Calendar) -> FaultPlan {
+    FaultPlan::of([Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: 270_000 }.when(Trigger::start())])
+}
+
+/// One node's clock is slow by four and a half minutes: it comes when the others are done.
+pub fn one_node_slow(_: &Scenario, _: &Calendar) -> FaultPlan {
+    FaultPlan::of([Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: -270_000 }.when(Trigger::start())])
+}
+
+/// The first node in the middle of the job dies.
+pub fn crash_in_the_job(_: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
+}
+
+/// The first node in the middle of the job loses power.
+pub fn power_cut_in_the_job(_: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(Harm::Power { host: Target::Self_, back_after: 5.minutes() })
+}
+
+/// The first node in the middle of the job stops for longer than its lease.
+pub fn pause_in_the_job(_: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
+}
+
+/// The first job takes longer than its lease.
+pub fn slow_job(_: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(Harm::SlowStep { extra: 45.minutes() })
+}
+
+/// The first job fails once.
+pub fn job_error(_: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(Harm::JobError { times: 1 })
+}
+
+/// Every node's first claim loses its answer, so whoever wins the first one does not know.
+pub fn claim_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let lost = |node| -> Fault {
+        let when = Trigger::Step { step: "task.claim".to_owned(), phase: Phase::Sent, nth: 1, node: Some(HostId::node(node)) };
+        Harm::ReplyLost { host: Target::Self_, from: Target::Host(HostId::Database) }.when(when)
+    };
+    FaultPlan::of((0..scenario.nodes).map(lost))
+}
+
+/// No node is alive from five minutes before the first boundary to two hours after it.
+pub fn outage(_: &Scenario, calendar: &Calendar) -> FaultPlan {
+    let before: Duration = 5.minutes();
+    let harm = Harm::Crash { host: Target::AllNodes, back_after: before + 2.hours() };
+    FaultPlan::of(calendar.periods.first().map(|first| harm.when(Trigger::At { at_ms: calendar.due(*first) - before })))
+}
+
+fn in_the_job(harm: Harm) -> FaultPlan {
+    FaultPlan::of([harm.when(Trigger::first(IN_THE_JOB, Phase::Before))])
+}
