@@ -1,0 +1,4 @@
+//! Property tests: what must be so for every input, tried on many drawn ones.
+
+mod plans;
+mod schedule;
