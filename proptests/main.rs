@@ -1,1 +1,5 @@
-//! proptests
+//! Property tests: generated inputs that shrink, held against models.
+
+mod fabric;
+mod plans;
+mod schedule;

@@ -1,12 +1,17 @@
 //! The judges: one file each. They see what servers and world recorded and what the stores
 //! held in the end ([`History`]), and nothing else.
 
+mod ability;
+mod claims;
+mod ledger;
 mod no_stale_commit;
 mod not_early;
 mod nothing_stuck;
 mod paid_once;
 mod points_conserved;
 mod ranking_right;
+#[cfg(test)]
+mod script;
 mod settled_in_the_end;
 mod settled_once;
 mod settlements;

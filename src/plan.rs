@@ -1,6 +1,9 @@
 //! What goes wrong: a list of faults, each with a trigger. Plain data, complete in itself:
 //! a plan means the same after a refactor that shifts every random draw.
 
+pub(crate) mod scale;
+mod text;
+
 use crate::id::HostId;
 use crate::time::SimTime;
 use crate::trace::Phase;
@@ -104,7 +107,7 @@ pub enum Direction {
 
 /// What goes wrong. Durations are true time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case", try_from = "text::HarmTable")]
 pub enum Harm {
     /// A process dies, its kernel closes its sockets; a new process starts after `back_after`.
     Crash {
@@ -128,7 +131,6 @@ pub enum Harm {
     Partition {
         host: Target,
         from: Target,
-        #[serde(default)]
         direction: Direction,
         #[serde(with = "duration")]
         lasts: Duration,
@@ -159,7 +161,7 @@ pub enum Harm {
 
 /// When a fault strikes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
+#[serde(untagged, try_from = "text::TriggerTable")]
 pub enum Trigger {
     /// At a true time, in milliseconds since the run began.
     At { at_ms: SimTime },
@@ -168,15 +170,10 @@ pub enum Trigger {
     Step {
         step: String,
         phase: Phase,
-        #[serde(default = "first")]
         nth: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         node: Option<HostId>,
     },
-}
-
-fn first() -> u32 {
-    1
 }
 
 impl Trigger {
@@ -304,7 +301,9 @@ impl fmt::Display for FaultClass {
 
 /// Durations in TOML and JSON: `"40m"`, `"1h 30m"`, `"250ms"`.
 pub mod duration {
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+    use std::fmt;
     use std::time::Duration;
 
     /// Writes `40m`.
@@ -314,8 +313,21 @@ pub mod duration {
 
     /// Reads `40m`, `40 minutes`, `1h 30m`.
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(d)?;
-        parse(&text).map_err(serde::de::Error::custom)
+        d.deserialize_str(Quoted)
+    }
+
+    struct Quoted;
+
+    impl Visitor<'_> for Quoted {
+        type Value = Duration;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a duration in quotes, for example \"40m\"")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {
+            parse(text).map_err(E::custom)
+        }
     }
 
     /// The shortest usual form of a duration.

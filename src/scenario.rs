@@ -1,5 +1,10 @@
 //! What is deployed: schedule, nodes, strategy, stores, network. Plain data, TOML, named presets.
 
+mod scale;
+mod validate;
+
+pub use validate::Misconfigured;
+
 use crate::plan::duration;
 use crate::settlement::Schedule;
 use crate::time::Span;
@@ -31,6 +36,15 @@ pub struct Scenario {
     /// How long after the last boundary, or the last healing, everything must be settled.
     #[serde(with = "duration")]
     pub liveness_bound: Duration,
+    /// By how much the deployment's constants are smaller than real ones: 1 = real, 60 = minutes became seconds.
+    /// The magnitudes of drawn faults are divided by it. 1 to 3,600.
+    #[serde(skip_serializing_if = "is_real")]
+    pub time_scale: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_real(time_scale: &u32) -> bool {
+    *time_scale == 1
 }
 
 /// How nodes behave. All durations are on the node's own clock.
@@ -127,6 +141,7 @@ impl Default for Scenario {
             network: NetworkKnobs::default(),
             database: DatabaseKnobs::default(),
             liveness_bound: 2.hours(),
+            time_scale: 1,
         }
     }
 }

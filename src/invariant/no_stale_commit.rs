@@ -1,14 +1,120 @@
-//! no_stale_commit
-use crate::id::InvariantId;
-use crate::invariant::{History, Invariant, Verdict};
+//! S: no settlement commits after a newer claim was recorded where it counts: in the task
+//! row, in the fence row, or, for rows that have nothing but a lease, in the lease store.
 
+use crate::id::{HostId, InvariantId, PeriodId};
+use crate::invariant::claims::claims;
+use crate::invariant::settlements::{settlements, transactions};
+use crate::invariant::{History, Invariant, Verdict, Violation};
+use crate::settlement::Decides;
+use crate::time::SimTime;
+use crate::trace::{Event, Trace};
+
+/// The judge of *no-stale-commit*.
 pub struct NoStaleCommit;
 
 impl Invariant for NoStaleCommit {
     fn id(&self) -> InvariantId {
         InvariantId::NoStaleCommit
     }
-    fn judge(&self, _: &History<'_>) -> Verdict {
+
+    fn judge(&self, history: &History<'_>) -> Verdict {
+        let (rights, record) = match history.decides {
+            Decides::Nothing => return Verdict::Holds,
+            Decides::LeaseStore => (grants(history.trace), "the lease store had granted the lease to"),
+            Decides::TaskRow => (task_claims(history.trace), "the task row had been claimed by"),
+            Decides::FenceRow => (tokens(history.trace), "the newest fence token belonged to"),
+        };
+        for settlement in settlements(history.trace) {
+            let (period, tx) = (settlement.period, settlement.tx);
+            let earlier = rights.iter().rev().filter(|right| right.position <= tx.position);
+            let newest = earlier.into_iter().find(|right| right.period.is_none_or(|p| p == period));
+            let Some(newest) = newest.filter(|right| right.owner != tx.by) else { continue };
+            let what = format!("{period} settled by {} at {} on a stale claim: {record} {} at {}", tx.by, tx.at, newest.owner, newest.at);
+            return Verdict::Broken(Violation { at: tx.at, period: Some(period), what });
+        }
         Verdict::Holds
+    }
+}
+
+/// Somebody was recorded as the one who may settle: one period, or whatever is due.
+struct Right {
+    period: Option<PeriodId>,
+    owner: HostId,
+    at: SimTime,
+    position: usize,
+}
+
+/// The grants of the lease store, which knows one lease for all periods.
+fn grants(trace: &Trace) -> Vec<Right> {
+    let granted = |(position, record): (usize, &crate::trace::Record)| match record.event {
+        Event::LeaseGranted { to, .. } => Some(Right { period: None, owner: to, at: record.at, position }),
+        _ => None,
+    };
+    trace.records().iter().enumerate().filter_map(granted).collect()
+}
+
+fn task_claims(trace: &Trace) -> Vec<Right> {
+    claims(trace).into_iter().map(|c| Right { period: Some(c.period), owner: c.by, at: c.at, position: c.position }).collect()
+}
+
+fn tokens(trace: &Trace) -> Vec<Right> {
+    transactions(trace)
+        .filter(|tx| tx.rows.iter().any(|r| matches!(r.event, Event::FenceSet { .. })))
+        .map(|tx| Right { period: None, owner: tx.by, at: tx.at, position: tx.position })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariant::script::{N0, N1, P1, P2, Script, Settles};
+    use crate::time::Span;
+
+    /// A history in which n0 claims, stalls, and n1 claims; `last` is the one who then settles.
+    fn taken_over(decides: Decides, last: HostId) -> Script {
+        let mut told = Script::new();
+        told.decides = decides;
+        for (claimer, minute, attempt) in [(N0, 1, 1), (N1, 40, 2)] {
+            told.after(P1, minute.minutes());
+            match decides {
+                Decides::LeaseStore => told.event(Event::LeaseGranted { to: claimer, ttl_ms: 1_800_000 }),
+                Decides::FenceRow => {
+                    let tx = told.next_tx();
+                    told.commit(claimer, [Event::FenceSet { tx, token: attempt }])
+                }
+                Decides::TaskRow | Decides::Nothing => told.claim(claimer, P1, attempt),
+            };
+        }
+        told.after(P1, 42.minutes()).settle(last, P1, &Settles::default());
+        told
+    }
+
+    #[test]
+    fn the_newest_claimer_may_settle() {
+        for decides in [Decides::LeaseStore, Decides::TaskRow, Decides::FenceRow] {
+            taken_over(decides, N1).holds(&NoStaleCommit);
+        }
+    }
+
+    /// Control: the stalled node wakes and commits what is no longer its to commit.
+    #[test]
+    fn a_stale_commit_is_caught_in_every_record() {
+        for (decides, record) in [
+            (Decides::LeaseStore, "the lease store had granted the lease to n1"),
+            (Decides::TaskRow, "the task row had been claimed by n1"),
+            (Decides::FenceRow, "the newest fence token belonged to n1"),
+        ] {
+            let what = taken_over(decides, N0).breaks(&NoStaleCommit);
+            assert_eq!(what, format!("2026-01-10 settled by n0 at 1d 00:42:00.000 on a stale claim: {record} at 1d 00:40:00.000"));
+        }
+    }
+
+    /// Where nothing is claimed, nothing can be stale; and a claim of one period says nothing about another.
+    #[test]
+    fn no_claim_no_stale_commit() {
+        taken_over(Decides::Nothing, N0).holds(&NoStaleCommit);
+        let mut told = taken_over(Decides::TaskRow, N1);
+        told.after(P2, 1.minutes()).claim(N0, P2, 1).settle(N0, P2, &Settles::default());
+        told.holds(&NoStaleCommit);
     }
 }

@@ -1,14 +1,175 @@
-//! points_conserved
-use crate::id::InvariantId;
-use crate::invariant::{History, Invariant, Verdict};
+//! C: everything earned is in exactly one settlement, or still open on its player's account.
+//!
+//! For each settlement transaction and player, what was taken from the account is what the
+//! settlement counted ([`Ledger`]); nothing is counted twice; and in the end each account
+//! holds what was earned and not taken.
 
+use crate::id::{InvariantId, PlayerId};
+use crate::invariant::ledger::{Earning, Ledger};
+use crate::invariant::settlements::Settlement;
+use crate::invariant::{History, Invariant, Verdict, Violation};
+use crate::settlement::Board;
+
+/// The judge of *points-conserved*.
 pub struct PointsConserved;
 
 impl Invariant for PointsConserved {
     fn id(&self) -> InvariantId {
         InvariantId::PointsConserved
     }
-    fn judge(&self, _: &History<'_>) -> Verdict {
-        Verdict::Holds
+
+    fn judge(&self, history: &History<'_>) -> Verdict {
+        let ledger = Ledger::read(history);
+        for (n, settlement) in ledger.settlements.iter().enumerate() {
+            if let Some(what) = counted_again(&ledger, n).or_else(|| mistaken(&ledger, n)) {
+                return Verdict::Broken(Violation { at: settlement.tx.at, period: Some(settlement.period), what });
+            }
+        }
+        match unaccounted(history, &ledger) {
+            Some(what) => Verdict::Broken(Violation { at: history.ended, period: None, what }),
+            None => Verdict::Holds,
+        }
+    }
+}
+
+fn counted_again(ledger: &Ledger<'_>, n: usize) -> Option<String> {
+    let (again, settlement) = (ledger.counts[n].again?, &ledger.settlements[n]);
+    let first = &ledger.settlements[again.counted_by.expect("counted again, so counted before")];
+    Some(format!(
+        "earning {} ({} points of {}) counted in {} by {} at {}, then again in {} by {} at {}",
+        again.id, again.amount, again.player, first.period, first.tx.by, first.tx.at, settlement.period, settlement.tx.by, settlement.tx.at
+    ))
+}
+
+/// A player from whom the transaction of the `n`th settlement took more, or less, than it counted.
+fn mistaken(ledger: &Ledger<'_>, n: usize) -> Option<String> {
+    let settlement = &ledger.settlements[n];
+    let same_tx = |other: &Settlement<'_>| other.tx.position == settlement.tx.position;
+    if ledger.settlements[..n].iter().any(same_tx) {
+        return None; // Judged with the first settlement of its transaction.
+    }
+    let mut excess = Board::default();
+    for (player, points) in settlement.taken() {
+        excess.add(player, points);
+    }
+    for (_, count) in ledger.settlements[n..].iter().zip(&ledger.counts[n..]).take_while(|(s, _)| same_tx(s)) {
+        for (player, points) in count.board.iter() {
+            excess.add(player, -points);
+        }
+    }
+    let (player, more) = excess.iter().find(|(_, points)| *points != 0)?;
+    let taken: i64 = settlement.taken().filter(|(p, _)| *p == player).map(|(_, points)| points).sum();
+    let start = format!(
+        "the settlement of {} by {} took {taken} points from {player} but counted {}",
+        settlement.period,
+        settlement.tx.by,
+        taken - more
+    );
+    Some(match vanished(ledger, n, player).filter(|_| more > 0) {
+        Some(e) => format!("{start}: earning {} ({} points, committed at {}) vanished", e.id, e.amount, e.committed),
+        None => start,
+    })
+}
+
+/// The newest earning of a player that had been committed and that no settlement up to the `n`th counted.
+fn vanished<'l>(ledger: &'l Ledger<'_>, n: usize, player: PlayerId) -> Option<&'l Earning> {
+    let at = ledger.settlements[n].tx.at;
+    let open = |e: &&Earning| e.player == player && e.committed <= at && e.counted_by.is_none_or(|by| by > n);
+    ledger.earnings.iter().filter(open).max_by_key(|e| e.committed)
+}
+
+/// A player whose account does not hold what was earned and not taken.
+fn unaccounted(history: &History<'_>, ledger: &Ledger<'_>) -> Option<String> {
+    let mut open = Board::default();
+    for earning in &ledger.earnings {
+        open.add(earning.player, earning.amount);
+    }
+    for (n, settlement) in ledger.settlements.iter().enumerate() {
+        // Settlements of one transaction share what it took.
+        if n == 0 || ledger.settlements[n - 1].tx.position != settlement.tx.position {
+            settlement.taken().for_each(|(player, points)| open.add(player, -points));
+        }
+    }
+    let mut excess = open.clone();
+    for &(player, points) in &history.end.points {
+        excess.add(player, -points);
+    }
+    let (player, missing) = excess.iter().find(|(_, points)| *points != 0)?;
+    let due = open.points(player);
+    Some(format!("in the end {player} has {} points, but {due} were earned and not settled", due - missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariant::script::{N0, N1, P1, P2, Script, Settles};
+    use crate::time::{SimTime, Span};
+
+    /// Players 7 and 8 earn 40 and 41 points before the end, player 8 earns 9 more half a minute after it.
+    fn earned() -> Script {
+        let mut told = Script::new();
+        told.before(P1, 2.minutes()).earn(1, 7, 40).earn(2, 8, 41);
+        told.after(P1, 30.seconds()).earn(4, 8, 9);
+        told
+    }
+
+    const GOOD: Settles<'static> = Settles { marks: &[1, 2], takes: &[(7, 40), (8, 41)], ranks: &[(8, 41), (7, 40)] };
+
+    /// What was earned after the boundary stays on the account.
+    #[test]
+    fn settled_or_open_holds() {
+        let mut told = earned();
+        told.after(P1, 2.minutes()).settle(N0, P1, &GOOD);
+        told.left(8, 9).holds(&PointsConserved);
+    }
+
+    /// A second settlement that finds nothing takes nothing.
+    #[test]
+    fn an_empty_second_settlement_holds() {
+        let mut told = earned();
+        told.after(P1, 2.minutes()).settle(N0, P1, &GOOD);
+        told.after(P1, 3.minutes()).settle(N1, P1, &Settles::default());
+        told.left(8, 9).holds(&PointsConserved);
+    }
+
+    /// Control: the published body sets every account to zero, what was earned after the boundary included.
+    #[test]
+    fn a_reset_of_everything_is_caught() {
+        let mut told = earned();
+        told.after(P1, 2.minutes()).settle(N0, P1, &Settles { marks: &[], takes: &[(7, 40), (8, 50)], ranks: &[(7, 40)] });
+        let expected = "the settlement of 2026-01-10 by n0 took 50 points from player 8 but counted 41: \
+                        earning 4 (9 points, committed at 1d 00:00:30.000) vanished";
+        assert_eq!(told.breaks(&PointsConserved), expected);
+    }
+
+    /// Control: marked, but not taken.
+    #[test]
+    fn taking_too_little_is_caught() {
+        let mut told = earned();
+        told.after(P1, 2.minutes()).settle(N0, P1, &Settles { takes: &[(7, 40)], ..GOOD });
+        assert_eq!(told.breaks(&PointsConserved), "the settlement of 2026-01-10 by n0 took 0 points from player 8 but counted 41");
+    }
+
+    /// Control: two unguarded settlements overlap, both see and take the same points.
+    #[test]
+    fn counting_twice_is_caught() {
+        let mut told = earned();
+        let began: SimTime = told.due(P1) + 1.minutes();
+        told.after(P1, 2.minutes()).settle(N0, P1, &GOOD);
+        told.after(P1, 3.minutes()).settle_begun(N1, P1, began, &Settles { marks: &[], ..GOOD });
+        let expected = "earning 1 (40 points of player 7) counted in 2026-01-10 by n0 at 1d 00:02:00.000, \
+                        then again in 2026-01-10 by n1 at 1d 00:03:00.000";
+        assert_eq!(told.breaks(&PointsConserved), expected);
+    }
+
+    /// Control: points vanish from an account outside of any settlement.
+    #[test]
+    fn a_wrong_account_in_the_end_is_caught() {
+        let mut told = earned();
+        told.after(P1, 2.minutes()).settle(N0, P1, &GOOD);
+        told.after(P2, 2.minutes()).settle(N0, P2, &Settles { marks: &[4], takes: &[(8, 9)], ranks: &[(8, 9)] });
+        told.holds(&PointsConserved);
+        told.left(7, -3);
+        assert_eq!(told.breaks(&PointsConserved), "in the end player 7 has -3 points, but 0 were earned and not settled");
     }
 }

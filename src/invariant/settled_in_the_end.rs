@@ -1,14 +1,189 @@
-//! settled_in_the_end
-use crate::id::InvariantId;
-use crate::invariant::{History, Invariant, Verdict};
+//! L: every due period is settled, and every ranked winner among the first three paid, within
+//! the liveness bound, counted from when the period ended or from the last healing, whichever
+//! is later. Faults first stop, then liveness is judged.
+//!
+//! A period is judged only if its own bound was over when watching ended. If a late healing
+//! moves the deadline beyond the end of watching, the end of watching is the deadline: the
+//! excuse then says whether anybody had the time.
 
+use crate::id::{InvariantId, PeriodId, PlayerId};
+use crate::invariant::ability::{TO_PAY, TO_SETTLE, excuse};
+use crate::invariant::settlements::{Settlement, settlements};
+use crate::invariant::{History, Invariant, Verdict, Violation};
+use crate::settlement::{Period, REWARDS};
+use crate::time::SimTime;
+use crate::trace::{Event, Trace};
+
+/// The judge of *settled-in-the-end*.
 pub struct SettledInTheEnd;
 
 impl Invariant for SettledInTheEnd {
     fn id(&self) -> InvariantId {
         InvariantId::SettledInTheEnd
     }
-    fn judge(&self, _: &History<'_>) -> Verdict {
-        Verdict::Holds
+
+    fn judge(&self, history: &History<'_>) -> Verdict {
+        let settlements = settlements(history.trace);
+        let (healed, paid) = (last_healing(history.trace), payments(history.trace));
+        let mut verdict = Verdict::Holds;
+        for &period in &history.calendar.periods {
+            let due = history.calendar.due(period);
+            if due + history.liveness_bound > history.ended {
+                continue;
+            }
+            let deadline = (due.max(healed) + history.liveness_bound).min(history.ended);
+            let first = settlements.iter().find(|s| s.period == period.id);
+            let found = match first {
+                Some(settlement) if settlement.tx.at <= deadline => unpaid(history, settlement, &paid, deadline),
+                late => Some(unsettled(history, period, late, deadline)),
+            };
+            match found {
+                Some(broken @ Verdict::Broken(_)) => return broken,
+                Some(other) if verdict == Verdict::Holds => verdict = other,
+                Some(_) | None => {}
+            }
+        }
+        verdict
+    }
+}
+
+/// When the last disturbance ended. What is over as it strikes (a lost reply, a failing job) counts when it struck.
+fn last_healing(trace: &Trace) -> SimTime {
+    let ends = |event: &Event| match *event {
+        Event::Booted { incarnation, .. } => incarnation > 0,
+        Event::Resumed { .. } | Event::Healed { .. } | Event::ReplyLost { .. } | Event::Fired { .. } => true,
+        _ => false,
+    };
+    trace.records().iter().rev().find(|r| ends(&r.event)).map_or(SimTime::ZERO, |r| r.at)
+}
+
+fn payments(trace: &Trace) -> Vec<(PeriodId, PlayerId, SimTime)> {
+    let paid = |r: &crate::trace::Record| match r.event {
+        Event::Paid { period, player, .. } => Some((period, player, r.at)),
+        _ => None,
+    };
+    trace.records().iter().filter_map(paid).collect()
+}
+
+fn unsettled(history: &History<'_>, period: Period, late: Option<&Settlement<'_>>, deadline: SimTime) -> Verdict {
+    let due = history.calendar.due(period);
+    if let Some(reason) = excuse(history, due, deadline, TO_SETTLE) {
+        return Verdict::Excused(format!("{} was not settled in time, but {reason}", period.id));
+    }
+    let but = match late {
+        Some(s) => format!("settled only at {} by {}", s.tx.at, s.tx.by),
+        None => "never settled".to_owned(),
+    };
+    let what = format!("{} ended at {due} and had to be settled by {deadline}: {but}", period.id);
+    Verdict::Broken(Violation { at: deadline, period: Some(period.id), what })
+}
+
+/// The first winner of a settlement who was not paid in time.
+fn unpaid(
+    history: &History<'_>,
+    settlement: &Settlement<'_>,
+    paid: &[(PeriodId, PlayerId, SimTime)],
+    deadline: SimTime,
+) -> Option<Verdict> {
+    let period = settlement.period;
+    let in_time = |player: PlayerId| paid.iter().any(|&(p, who, at)| p == period && who == player && at <= deadline);
+    let loser = settlement.ranked().find(|s| s.rank <= REWARDS.len() as i64 && !in_time(s.player))?;
+    let (by, at) = (settlement.tx.by, settlement.tx.at);
+    if let Some(reason) = excuse(history, at, deadline, TO_PAY) {
+        return Some(Verdict::Excused(format!("{}, rank {} of {period}, was not paid in time, but {reason}", loser.player, loser.rank)));
+    }
+    let what = format!("{period} settled by {by} at {at}, but {}, rank {}, was not paid by {deadline}", loser.player, loser.rank);
+    Some(Verdict::Broken(Violation { at: deadline, period: Some(period), what }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{FaultId, HostId};
+    use crate::invariant::script::{N0, N1, N2, P1, Script, Settles};
+    use crate::time::Span;
+
+    fn winners() -> Settles<'static> {
+        Settles { ranks: &[(7, 40), (8, 30), (9, 20), (10, 10)], ..Settles::default() }
+    }
+
+    /// Rank 4 gets nothing, and need not.
+    #[test]
+    fn settled_and_paid_in_time_holds() {
+        let mut told = Script::new();
+        told.watched_until(P1, 3.hours());
+        told.after(P1, 2.minutes()).settle(N0, P1, &winners()).pay(P1, 1, 7).pay(P1, 2, 8).pay(P1, 3, 9);
+        told.holds(&SettledInTheEnd);
+    }
+
+    /// Control: nobody settles.
+    #[test]
+    fn a_lost_period_is_caught() {
+        let mut told = Script::new();
+        told.watched_until(P1, 3.hours());
+        let expected = "2026-01-10 ended at 1d 00:00:00.000 and had to be settled by 1d 02:00:00.000: never settled";
+        assert_eq!(told.breaks(&SettledInTheEnd), expected);
+    }
+
+    /// Control: settled, but after the bound.
+    #[test]
+    fn too_late_is_caught() {
+        let mut told = Script::new();
+        told.watched_until(P1, 3.hours());
+        told.after(P1, 150.minutes()).settle(N0, P1, &Settles::default());
+        assert!(told.breaks(&SettledInTheEnd).ends_with("settled only at 1d 02:30:00.000 by n0"));
+    }
+
+    /// Control: the committer dies between COMMIT and the second payment.
+    #[test]
+    fn an_unpaid_winner_is_caught() {
+        let mut told = Script::new();
+        told.watched_until(P1, 3.hours());
+        told.after(P1, 2.minutes()).settle(N0, P1, &winners()).pay(P1, 1, 7);
+        let expected = "2026-01-10 settled by n0 at 1d 00:02:00.000, but player 8, rank 2, was not paid by 1d 02:00:00.000";
+        assert_eq!(told.breaks(&SettledInTheEnd), expected);
+    }
+
+    /// A period whose bound is not over yet is not judged.
+    #[test]
+    fn an_open_bound_is_not_judged() {
+        let mut told = Script::new();
+        told.watched_until(P1, 119.minutes());
+        told.holds(&SettledInTheEnd);
+    }
+
+    /// The bound starts anew at the last healing.
+    #[test]
+    fn healing_moves_the_deadline() {
+        let mut told = Script::new();
+        told.watched_until(P1, 5.hours());
+        told.after(P1, 1.minutes()).event(Event::Fired { fault: FaultId(0) }).event(Event::Paused { host: N0 });
+        told.after(P1, 90.minutes()).event(Event::Resumed { host: N0 });
+        told.after(P1, 180.minutes()).settle(N0, P1, &Settles::default());
+        told.holds(&SettledInTheEnd);
+    }
+
+    /// n0 and n1 are dead for good, n2 is cut from the database until five minutes before watching ends.
+    #[test]
+    fn who_could_not_is_excused() {
+        let mut told = Script::new();
+        told.watched_until(P1, 3.hours());
+        told.before(P1, 5.minutes()).event(Event::Crashed { host: N0 }).event(Event::PoweredOff { host: N1 });
+        told.event(Event::Cut { from: N2, to: HostId::Database });
+        told.after(P1, 175.minutes()).event(Event::Healed { from: N2, to: HostId::Database });
+        let verdict = told.judged_by(&SettledInTheEnd);
+        let Verdict::Excused(reason) = verdict else { panic!("not excused: {verdict:?}") };
+        assert!(reason.ends_with("no node was up and connected for 10m on end, which the work may take (at most 5m)"), "{reason}");
+    }
+
+    /// The control of the excuse: the same history with twenty minutes instead of five.
+    #[test]
+    fn who_could_have_is_not_excused() {
+        let mut told = Script::new();
+        told.watched_until(P1, 3.hours());
+        told.before(P1, 5.minutes()).event(Event::Crashed { host: N0 }).event(Event::PoweredOff { host: N1 });
+        told.event(Event::Cut { from: N2, to: HostId::Database });
+        told.after(P1, 160.minutes()).event(Event::Healed { from: N2, to: HostId::Database });
+        told.breaks(&SettledInTheEnd);
     }
 }

@@ -1,5 +1,7 @@
 //! When periods end: a cron expression in a time zone, or a plain interval.
 
+mod text;
+
 use crate::id::PeriodId;
 use crate::plan::duration;
 use crate::settlement::Period;
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 /// When periods end, and which of them a run watches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case", try_from = "text::ScheduleTable")]
 pub enum Schedule {
     /// Boundaries given by a cron expression, in civil time.
     Cron {
@@ -51,6 +53,11 @@ pub enum ScheduleError {
     /// The expression never matches again.
     #[error("the cron expression `{text}` has no boundary after {after}")]
     NoBoundary { text: String, after: String },
+    /// Two periods would have one name.
+    #[error(
+        "the cron expression `{text}` has two boundaries on {date}, but periods are named by the date on which they end; write one with at most one boundary a day"
+    )]
+    SameDay { text: String, date: jiff::civil::Date },
 }
 
 impl Default for Schedule {
@@ -100,7 +107,11 @@ impl Schedule {
                     at = parsed
                         .find_next_occurrence(&at, false)
                         .map_err(|_| ScheduleError::NoBoundary { text: cron.clone(), after: at.to_string() })?;
-                    found.push(Period { id: PeriodId::on(at.date()), due: at.timestamp().into() });
+                    let period = Period { id: PeriodId::on(at.date()), due: at.timestamp().into() };
+                    if found.last().is_some_and(|last: &Period| last.id == period.id) {
+                        return Err(ScheduleError::SameDay { text: cron.clone(), date: at.date() });
+                    }
+                    found.push(period);
                 }
                 let beyond = found.pop().expect("one more than the watched periods was found");
                 Ok(Calendar { origin: Origin(start.timestamp().into()), periods: found, beyond, zone: tz })

@@ -1,0 +1,142 @@
+//! What excuses a deployment that did not get something done: for how long, at most, was any
+//! node up, scheduled, and connected to the stores that it needed?
+
+use crate::id::HostId;
+use crate::invariant::History;
+use crate::time::SimTime;
+use crate::trace::Event;
+use std::time::Duration;
+
+/// The stores without which no node can settle.
+pub const TO_SETTLE: &[HostId] = &[HostId::Database, HostId::Lease];
+
+/// The services without which no node can pay.
+pub const TO_PAY: &[HostId] = &[HostId::Database, HostId::Lease, HostId::Payout];
+
+/// The longest time on end, between `from` and `to`, during which one and the same node could
+/// work with all of `needs`. Read from what the world recorded, never from what nodes believed.
+pub fn longest(history: &History<'_>, from: SimTime, to: SimTime, needs: &[HostId]) -> Duration {
+    let mut state = State::new(history.nodes);
+    let mut able_since: Vec<Option<SimTime>> = vec![None; usize::from(history.nodes)];
+    let mut longest = Duration::ZERO;
+    let mut note = |at: SimTime, state: &State| {
+        for (node, since) in able_since.iter_mut().enumerate() {
+            let able = state.able(HostId::node(node as u8), needs);
+            if let Some(began) = *since {
+                longest = longest.max(at.min(to).since(began.max(from)));
+            }
+            *since = if able { since.or(Some(at)) } else { None };
+        }
+    };
+    note(SimTime::ZERO, &state);
+    for record in history.trace.records() {
+        if state.learn(&record.event) {
+            note(record.at, &state);
+        }
+    }
+    note(history.ended.max(to), &state);
+    longest
+}
+
+/// The excuse, if there is one: nobody was able to work for as long as the work takes.
+pub fn excuse(history: &History<'_>, from: SimTime, to: SimTime, needs: &[HostId]) -> Option<String> {
+    use crate::plan::duration::text;
+    let longest = longest(history, from, to, needs);
+    (longest < history.effort).then(|| {
+        format!(
+            "between {from} and {to} no node was up and connected for {} on end, which the work may take (at most {})",
+            text(history.effort),
+            text(longest)
+        )
+    })
+}
+
+/// Who is up, who is scheduled, and which links are cut. At the beginning everything works.
+struct State {
+    hosts: usize,
+    down: Vec<bool>,
+    paused: Vec<bool>,
+    /// How many cuts lie on the link from a host (row) to another (column).
+    cuts: Vec<u16>,
+}
+
+impl State {
+    fn new(nodes: u8) -> State {
+        let hosts = HostId::FIXED.len() + usize::from(nodes);
+        State { hosts, down: vec![false; hosts], paused: vec![false; hosts], cuts: vec![0; hosts * hosts] }
+    }
+
+    /// Takes an event in; tells whether it changed anything.
+    fn learn(&mut self, event: &Event) -> bool {
+        match *event {
+            Event::Booted { host, .. } => {
+                self.down[host.index()] = false;
+                self.paused[host.index()] = false;
+            }
+            Event::Crashed { host } | Event::PoweredOff { host } | Event::Panicked { host } => self.down[host.index()] = true,
+            Event::Paused { host } => self.paused[host.index()] = true,
+            Event::Resumed { host } => self.paused[host.index()] = false,
+            Event::Cut { from, to } => self.cuts[from.index() * self.hosts + to.index()] += 1,
+            Event::Healed { from, to } => {
+                let cuts = &mut self.cuts[from.index() * self.hosts + to.index()];
+                *cuts = cuts.saturating_sub(1);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn able(&self, node: HostId, needs: &[HostId]) -> bool {
+        let runs = |host: HostId| !self.down[host.index()] && !self.paused[host.index()];
+        let open = |from: HostId, to: HostId| self.cuts[from.index() * self.hosts + to.index()] == 0;
+        runs(node) && needs.iter().all(|&store| runs(store) && open(node, store) && open(store, node))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariant::script::{N0, N1, N2, P1, Script};
+    use crate::time::Span;
+
+    fn longest_of(told: &Script, minutes: u64) -> Duration {
+        let history = History {
+            calendar: &told.calendar,
+            decides: told.decides,
+            nodes: 3,
+            liveness_bound: 2.hours(),
+            effort: 10.minutes(),
+            trace: &told.trace,
+            ended: told.ended,
+            end: &told.end,
+        };
+        longest(&history, told.due(P1), told.due(P1) + minutes.minutes(), TO_SETTLE)
+    }
+
+    #[test]
+    fn an_undisturbed_node_is_able_all_the_time() {
+        assert_eq!(longest_of(&Script::new(), 60), 60.minutes());
+    }
+
+    /// n1 and n2 are dead. n0 is cut from the database for minutes 5 to 20 in one direction,
+    /// and twice over from minute 10; the second cut heals at minute 30. It pauses at minute 38.
+    #[test]
+    fn cuts_nest_and_pauses_end_an_able_time() {
+        let mut told = Script::new();
+        told.before(P1, 1.minutes()).event(Event::Crashed { host: N1 }).event(Event::PoweredOff { host: N2 });
+        told.after(P1, 5.minutes()).event(Event::Cut { from: HostId::Database, to: N0 });
+        told.after(P1, 10.minutes()).event(Event::Cut { from: HostId::Database, to: N0 });
+        told.after(P1, 20.minutes()).event(Event::Healed { from: HostId::Database, to: N0 });
+        told.after(P1, 30.minutes()).event(Event::Healed { from: HostId::Database, to: N0 });
+        told.after(P1, 38.minutes()).event(Event::Paused { host: N0 });
+        assert_eq!(longest_of(&told, 60), 8.minutes());
+    }
+
+    #[test]
+    fn without_the_lease_store_nobody_is_able() {
+        let mut told = Script::new();
+        told.before(P1, 1.minutes()).event(Event::PoweredOff { host: HostId::Lease });
+        told.after(P1, 57.minutes()).event(Event::Booted { host: HostId::Lease, incarnation: 1 });
+        assert_eq!(longest_of(&told, 60), 3.minutes());
+    }
+}

@@ -1,0 +1,85 @@
+//! The same plan in a smaller world: minutes become seconds.
+
+use crate::plan::{Fault, FaultPlan, Harm, Trigger};
+use crate::time::{SimTime, millis};
+use std::time::Duration;
+
+impl FaultPlan {
+    /// The plan with every duration, clock offset and true time divided by `factor` (at least 1; 60 turns minutes into seconds).
+    ///
+    /// What has no length stays as it is: steps, the number of job errors, and drift, which is
+    /// a rate. If the schedule is not divided by the same factor, the true times point to
+    /// nowhere; [`FaultPlan::scaled_onto`] says where they belong instead.
+    #[must_use]
+    pub fn scaled(&self, factor: u32) -> FaultPlan {
+        self.scaled_onto(factor, |at| Some(SimTime(at.0 / u64::from(factor.max(1)))))
+    }
+
+    /// As [`FaultPlan::scaled`], with true times moved by `retimed`. A fault whose time has no counterpart (`None`) is left out.
+    #[must_use]
+    pub fn scaled_onto(&self, factor: u32, retimed: impl Fn(SimTime) -> Option<SimTime>) -> FaultPlan {
+        FaultPlan::of(self.faults.iter().filter_map(|fault| {
+            let when = match &fault.when {
+                Trigger::At { at_ms } => Trigger::At { at_ms: retimed(*at_ms)? },
+                step @ Trigger::Step { .. } => step.clone(),
+            };
+            Some(Fault { harm: fault.harm.scaled(factor.max(1)), when })
+        }))
+    }
+}
+
+impl Harm {
+    fn scaled(&self, factor: u32) -> Harm {
+        let mut harm = self.clone();
+        match &mut harm {
+            Harm::Crash { back_after: d, .. }
+            | Harm::Power { back_after: d, .. }
+            | Harm::Pause { lasts: d, .. }
+            | Harm::Partition { lasts: d, .. }
+            | Harm::SlowStep { extra: d } => *d = divided(*d, factor),
+            Harm::Late { extra, lasts, .. } => {
+                *extra = divided(*extra, factor);
+                *lasts = divided(*lasts, factor);
+            }
+            Harm::ClockOffset { by_ms, .. } => *by_ms /= i64::from(factor),
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockDrift { .. } => {}
+        }
+        harm
+    }
+}
+
+/// A part of a duration in whole milliseconds, rounded up: what lasted at all still lasts.
+pub(crate) fn divided(d: Duration, factor: u32) -> Duration {
+    Duration::from_millis(millis(d / factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::HostId;
+    use crate::plan::Target;
+    use crate::time::Span;
+    use crate::trace::Phase;
+
+    #[test]
+    fn lengths_shrink_steps_counts_and_rates_stay() {
+        let n0 = Target::Host(HostId::node(0));
+        let step = Trigger::first("work.1", Phase::Before);
+        let plan = FaultPlan::of([
+            Harm::Pause { host: n0, lasts: 40.minutes() }.when(Trigger::At { at_ms: SimTime(600_000) }),
+            Harm::Late { host: n0, from: Target::Everyone, extra: 10.ms(), lasts: 1.minutes() }.when(Trigger::start()),
+            Harm::ClockOffset { host: n0, by_ms: -240_000 }.when(Trigger::start()),
+            Harm::ClockDrift { host: n0, ppm: 20_000 }.when(Trigger::start()),
+            Harm::JobError { times: 3 }.when(step.clone()),
+        ]);
+        let scaled = FaultPlan::of([
+            Harm::Pause { host: n0, lasts: 40.seconds() }.when(Trigger::At { at_ms: SimTime(10_000) }),
+            Harm::Late { host: n0, from: Target::Everyone, extra: 1.ms(), lasts: 1.seconds() }.when(Trigger::start()),
+            Harm::ClockOffset { host: n0, by_ms: -4_000 }.when(Trigger::start()),
+            Harm::ClockDrift { host: n0, ppm: 20_000 }.when(Trigger::start()),
+            Harm::JobError { times: 3 }.when(step),
+        ]);
+        assert_eq!(plan.scaled(60), scaled);
+        assert_eq!(plan.scaled_onto(60, |at| (at == SimTime::ZERO).then_some(at)).faults.len(), 4);
+    }
+}

@@ -1,0 +1,213 @@
+//! Whether a deployment can be run at all. Every refusal names the knob, its value, its bound,
+//! and what to write instead; all of them are reported at once.
+
+use crate::plan::duration;
+use crate::scenario::Scenario;
+use crate::settlement::{Schedule, ScheduleError};
+use crate::time::Span;
+use std::time::Duration;
+
+/// A knob that cannot be run with.
+#[derive(Debug, thiserror::Error)]
+pub enum Misconfigured {
+    /// A knob outside of its bounds.
+    #[error("`{knob}` is {value}, but must be {bound}; write for example `{knob} = {example}`")]
+    Knob {
+        /// Its place in the file: `guard.lease`.
+        knob: &'static str,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        bound: String,
+        /// A good value, as TOML.
+        example: &'static str,
+    },
+    /// The schedule cannot be worked out.
+    #[error("{0} in the schedule")]
+    Schedule(#[from] ScheduleError),
+}
+
+/// Longer than anything here has to last, and short enough for sums to stay far from overflow.
+const YEAR: Duration = Duration::from_secs(366 * 86_400);
+
+impl Scenario {
+    /// Checks every knob against its bounds. Whether the strategy exists is for the catalogue to say.
+    ///
+    /// # Errors
+    /// All knobs that are out of bounds, in the order of the file.
+    pub fn validate(&self) -> Result<(), Vec<Misconfigured>> {
+        let mut found = Found::default();
+        found.number("nodes", self.nodes.into(), 1, 32, "3");
+        found.number("players", self.players, 1, 10_000, "100");
+        found.number("earnings", self.earnings, 0, 1_000, "12");
+        found.length("liveness_bound", self.liveness_bound, 1.ms(), YEAR, "\"2h\"");
+        found.number("time_scale", self.time_scale, 1, 3_600, "1");
+        self.validate_schedule(&mut found);
+        self.validate_node(&mut found);
+        self.validate_guard(&mut found);
+        self.validate_servers(&mut found);
+        if found.0.is_empty() { Ok(()) } else { Err(found.0) }
+    }
+
+    /// The calendar is worked out only from what cannot overflow it.
+    fn validate_schedule(&self, found: &mut Found) {
+        let before = found.0.len();
+        match &self.schedule {
+            Schedule::Cron { from, .. } if !(1970..=2999).contains(&from.year()) => {
+                found.refuse("schedule.from", from.to_string(), "in the years 1970 to 2999".to_owned(), "\"2026-01-09T00:00:00\"");
+            }
+            Schedule::Cron { .. } => {}
+            Schedule::Interval { every, .. } => found.length("schedule.every", *every, 1.ms(), YEAR, "\"6m\""),
+        }
+        if found.0.len() == before {
+            found.0.extend(self.schedule.calendar().err().map(Misconfigured::from));
+        }
+    }
+
+    fn validate_node(&self, found: &mut Found) {
+        let node = &self.node;
+        found.length("node.jitter", node.jitter, Duration::ZERO, 10.minutes(), "\"5s\"");
+        found.length("node.poll", node.poll, 1.ms(), 1.hours(), "\"1m\"");
+        found.length("node.attention", node.attention, node.poll, YEAR, "\"3h\"");
+        found.length("node.work", node.work, Duration::ZERO, 24.hours(), "\"2m\"");
+        found.length("node.timeout", node.timeout, 1.ms(), 1.hours(), "\"5s\"");
+        let round_trip = self.network.latency_max.saturating_mul(2);
+        if node.timeout > Duration::ZERO && node.timeout <= round_trip {
+            let bound = format!("more than a round trip, twice `network.latency_max` = {}", duration::text(round_trip));
+            found.refuse("node.timeout", duration::text(node.timeout), bound, "\"5s\"");
+        }
+        found.length("node.step_jitter", node.step_jitter, Duration::ZERO, 1.minutes(), "\"2ms\"");
+    }
+
+    fn validate_guard(&self, found: &mut Found) {
+        let guard = &self.guard;
+        found.length("guard.lease", guard.lease, 1.ms(), YEAR, "\"30m\"");
+        found.length("guard.watchdog_lease", guard.watchdog_lease, 1.ms(), YEAR, "\"90s\"");
+        found.length("guard.renew_every", guard.renew_every, 1.ms(), YEAR, "\"30s\"");
+        if guard.renew_every >= guard.watchdog_lease {
+            let bound = format!("less than `guard.watchdog_lease` = {}", duration::text(guard.watchdog_lease));
+            found.refuse("guard.renew_every", duration::text(guard.renew_every), bound, "\"30s\"");
+        }
+        found.length("guard.heartbeat", guard.heartbeat, 1.ms(), YEAR, "\"30s\"");
+        found.length("guard.stale_after", guard.stale_after, 1.ms(), YEAR, "\"5m\"");
+        if guard.stale_after <= guard.heartbeat {
+            let bound = format!("more than `guard.heartbeat` = {}", duration::text(guard.heartbeat));
+            found.refuse("guard.stale_after", duration::text(guard.stale_after), bound, "\"5m\"");
+        }
+        found.length("guard.backoff", guard.backoff, 1.ms(), YEAR, "\"30s\"");
+        found.length("guard.backoff_max", guard.backoff_max, guard.backoff, YEAR, "\"10m\"");
+        found.number("guard.dead_letter_after", guard.dead_letter_after, 1, u32::MAX, "20");
+        found.length("guard.wake_after", guard.wake_after, Duration::ZERO, 24.hours(), "\"1m\"");
+    }
+
+    fn validate_servers(&self, found: &mut Found) {
+        let network = &self.network;
+        found.length("network.latency_min", network.latency_min, 1.ms(), 1.minutes(), "\"1ms\"");
+        found.length("network.latency_max", network.latency_max, network.latency_min, 1.minutes(), "\"50ms\"");
+        let database = &self.database;
+        found.length("database.lock_timeout", database.lock_timeout, 1.ms(), YEAR, "\"4s\"");
+        found.length("database.idle_in_transaction_timeout", database.idle_in_transaction_timeout, 1.ms(), YEAR, "\"1m\"");
+    }
+}
+
+/// What was found wrong so far.
+#[derive(Default)]
+struct Found(Vec<Misconfigured>);
+
+impl Found {
+    fn refuse(&mut self, knob: &'static str, value: String, bound: String, example: &'static str) {
+        self.0.push(Misconfigured::Knob { knob, value, bound, example });
+    }
+
+    fn number(&mut self, knob: &'static str, value: u32, least: u32, most: u32, example: &'static str) {
+        if !(least..=most).contains(&value) {
+            let bound = if most == u32::MAX { format!("at least {least}") } else { format!("{least} to {most}") };
+            self.refuse(knob, value.to_string(), bound, example);
+        }
+    }
+
+    fn length(&mut self, knob: &'static str, value: Duration, least: Duration, most: Duration, example: &'static str) {
+        if !(least..=most).contains(&value) {
+            let bound = match (duration::text(least), most) {
+                (least, YEAR) if value < YEAR => format!("at least {least}"),
+                (least, most) => format!("{least} to {}", duration::text(most)),
+            };
+            self.refuse(knob, duration::text(value), bound, example);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{GuardKnobs, NetworkKnobs, NodeKnobs};
+
+    /// What is wrong with a scenario, one line each.
+    fn wrong(scenario: &Scenario) -> Vec<String> {
+        scenario.validate().err().into_iter().flatten().map(|e| e.to_string()).collect()
+    }
+
+    #[test]
+    fn the_default_is_good() {
+        assert_eq!(wrong(&Scenario::default()), [""; 0]);
+    }
+
+    #[test]
+    fn each_refusal_says_what_to_write() {
+        let guard = GuardKnobs { lease: Duration::ZERO, ..GuardKnobs::default() };
+        let scenario = Scenario { nodes: 0, players: 10_001, guard, ..Scenario::default() };
+        assert_eq!(
+            wrong(&scenario),
+            [
+                "`nodes` is 0, but must be 1 to 32; write for example `nodes = 3`",
+                "`players` is 10001, but must be 1 to 10000; write for example `players = 100`",
+                "`guard.lease` is 0s, but must be at least 1ms; write for example `guard.lease = \"30m\"`",
+            ]
+        );
+    }
+
+    #[test]
+    fn knobs_are_checked_against_each_other() {
+        let guard = GuardKnobs { renew_every: 90.seconds(), stale_after: 30.seconds(), backoff_max: 1.seconds(), ..GuardKnobs::default() };
+        let network = NetworkKnobs { latency_min: 60.ms(), latency_max: 50.ms() };
+        let node = NodeKnobs { timeout: 100.ms(), ..NodeKnobs::default() };
+        let found = wrong(&Scenario { guard, network, node, ..Scenario::default() });
+        let said = |start: &str| found.iter().any(|line| line.starts_with(start));
+        assert!(said("`guard.renew_every` is 1m 30s, but must be less than `guard.watchdog_lease` = 1m 30s;"), "{found:?}");
+        assert!(said("`guard.stale_after` is 30s, but must be more than `guard.heartbeat` = 30s;"), "{found:?}");
+        assert!(said("`guard.backoff_max` is 1s, but must be at least 30s;"), "{found:?}");
+        assert!(said("`network.latency_max` is 50ms, but must be 60ms to 1m;"), "{found:?}");
+        assert!(said("`node.timeout` is 100ms, but must be more than a round trip, twice `network.latency_max` = 100ms;"), "{found:?}");
+        assert_eq!(found.len(), 5, "{found:?}");
+    }
+
+    #[test]
+    fn a_bad_schedule_is_one_of_them() {
+        let schedule = Schedule::Interval { every: 1.minutes(), periods: 0 };
+        assert_eq!(wrong(&Scenario { schedule, ..Scenario::default() }), ["`periods` must be 1 to 1000, not 0 in the schedule"]);
+        let schedule = Schedule::Interval { every: Duration::MAX, periods: 3 };
+        assert!(wrong(&Scenario { schedule, ..Scenario::default() })[0].contains("must be 1ms to"));
+        let (cron, zone) = ("0 0,12 * * *".to_owned(), "UTC".to_owned());
+        let schedule = Schedule::Cron { cron, zone, from: jiff::civil::date(2026, 1, 9).at(1, 0, 0, 0), periods: 3 };
+        assert!(wrong(&Scenario { schedule, ..Scenario::default() })[0].contains("has two boundaries on 2026-01-10"));
+    }
+
+    /// A file with a misspelt knob or a wrong type is refused with the line and what there is.
+    #[test]
+    fn a_bad_file_is_refused_with_its_line() {
+        for (text, line, said) in [
+            ("nodes = 3\nplayres = 7\n", 2, "unknown field `playres`, expected one of"),
+            ("nodes = \"three\"\n", 1, "invalid type: string \"three\""),
+            ("nodes = 300\n", 1, "invalid value: integer `300`"),
+            ("nodes = 3\n[guard]\nlease = 30\n", 3, "expected a duration in quotes, for example \"40m\""),
+            ("[guard]\nleese = \"30m\"\n", 2, "unknown field `leese`"),
+            ("[schedule]\nkind = \"cron\"\ncron = 5\n", 3, "invalid type: integer `5`"),
+            ("nodes = 3\n[schedule]\nkind = \"lunar\"\n", 3, "unknown variant `lunar`, expected `cron` or `interval`"),
+            ("[schedule]\nkind = \"interval\"\nevery = \"1m\"\nperiods = 3\nzone = \"UTC\"\n", 1, "kind `interval` has no `zone`"),
+            ("[schedule]\nkind = \"interval\"\nevery = \"1m\"\n", 1, "kind `interval` needs `periods`"),
+        ] {
+            let error = toml::from_str::<Scenario>(text).expect_err(text).to_string();
+            assert!(error.contains(&format!("line {line},")) && error.contains(said), "{text}\n{error}");
+        }
+    }
+}
