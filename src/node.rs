@@ -52,7 +52,7 @@ impl Setup {
 /// The host is not a node: a bug of the world that boots it.
 pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>) {
     let id = host.id().as_node().expect("only nodes run the node loop");
-    let context = Context::new(Rc::clone(&host), Rc::clone(&setup.scenario), Rc::clone(&setup.calendar), setup.coming_attempt(id));
+    let context = Context::new(Rc::clone(&host), Arc::clone(&setup.scenario), Arc::clone(&setup.calendar), setup.coming_attempt(id));
     let mut node = Node { id, host, setup, context, woken_for: None, finished: BTreeSet::new() };
     match node.setup.strategy.policy() {
         Policy::Skip => {}

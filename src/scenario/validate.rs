@@ -25,6 +25,20 @@ pub enum Misconfigured {
     /// The schedule cannot be worked out.
     #[error("{0} in the schedule")]
     Schedule(#[from] ScheduleError),
+    /// No strategy has this name.
+    #[error("unknown strategy `{name}`; `onceproof list` shows them all")]
+    Strategy {
+        /// What was asked for.
+        name: String,
+    },
+    /// A fault of a plan speaks of what the deployment does not have.
+    #[error("fault {number} of the plan: {what}")]
+    Fault {
+        /// Its place in the plan, from 1.
+        number: usize,
+        /// What is wrong, and what to write.
+        what: String,
+    },
 }
 
 /// Longer than anything here has to last, and short enough for sums to stay far from overflow.

@@ -40,7 +40,7 @@ impl Deployment {
     /// # Errors
     /// Names the knob that is wrong and says what to write.
     pub fn new(scenario: &Scenario, engine: EngineKind) -> Result<Deployment, Misconfigured> {
-        let strategy = strategy::find(&scenario.strategy).ok_or_else(|| Misconfigured::unknown_strategy(&scenario.strategy))?;
+        let strategy = strategy::find(&scenario.strategy).ok_or_else(|| Misconfigured::Strategy { name: scenario.strategy.clone() })?;
         Deployment::with_strategy(scenario, strategy, engine)
     }
 
@@ -49,7 +49,7 @@ impl Deployment {
     /// # Errors
     /// Names the knob that is wrong and says what to write.
     pub fn with_strategy(scenario: &Scenario, strategy: &'static dyn Strategy, engine: EngineKind) -> Result<Deployment, Misconfigured> {
-        scenario.validate()?;
+        scenario.validate().map_err(|mut found| found.swap_remove(0))?;
         let calendar = scenario.schedule.calendar().map_err(Misconfigured::from)?;
         Ok(Deployment { scenario: Arc::new(scenario.clone()), calendar: Arc::new(calendar), strategy, engine })
     }
@@ -92,21 +92,21 @@ impl Deployment {
             for target in targets(&fault.harm) {
                 match target {
                     Target::Host(HostId::Node(n)) if n.0 >= self.scenario.nodes => {
-                        return Err(Misconfigured::in_fault(number, format!("there is no node {n}; the scenario has {} nodes, n0 to n{}", self.scenario.nodes, self.scenario.nodes - 1)));
+                        return Err(in_fault(number, format!("there is no node {n}; the scenario has {} nodes, n0 to n{}", self.scenario.nodes, self.scenario.nodes - 1)));
                     }
                     Target::Self_ if by_time => {
-                        return Err(Misconfigured::in_fault(number, "`self` needs a step trigger; write `when = { step = \"…\", phase = \"before\" }` or name a host".to_owned()));
+                        return Err(in_fault(number, "`self` needs a step trigger; write `when = { step = \"…\", phase = \"before\" }` or name a host".to_owned()));
                     }
                     Target::Host(_) | Target::Self_ | Target::AllNodes | Target::Everyone => {}
                 }
             }
             if needs_step && by_time {
-                return Err(Misconfigured::in_fault(number, "this kind needs a step trigger; write `when = { step = \"work.1\", phase = \"before\" }`".to_owned()));
+                return Err(in_fault(number, "this kind needs a step trigger; write `when = { step = \"work.1\", phase = \"before\" }`".to_owned()));
             }
             if let Harm::ClockDrift { ppm, .. } = fault.harm
                 && !(-500_000..=500_000).contains(&ppm)
             {
-                return Err(Misconfigured::in_fault(number, format!("`ppm` must be -500000 to 500000, not {ppm}")));
+                return Err(in_fault(number, format!("`ppm` must be -500000 to 500000, not {ppm}")));
             }
         }
         Ok(())
@@ -115,10 +115,10 @@ impl Deployment {
     fn check_trigger(&self, number: usize, trigger: &Trigger) -> Result<(), Misconfigured> {
         match trigger {
             Trigger::At { at_ms } if *at_ms > self.horizon() => {
-                Err(Misconfigured::in_fault(number, format!("`at_ms` = {} lies after the end of the run at {}", at_ms.0, self.horizon().0)))
+                Err(in_fault(number, format!("`at_ms` = {} lies after the end of the run at {}", at_ms.0, self.horizon().0)))
             }
-            Trigger::Step { nth: 0, .. } => Err(Misconfigured::in_fault(number, "`nth` counts from 1".to_owned())),
-            Trigger::Step { step, .. } if !self.strategy.steps().contains(&step.as_str()) => Err(Misconfigured::in_fault(
+            Trigger::Step { nth: 0, .. } => Err(in_fault(number, "`nth` counts from 1".to_owned())),
+            Trigger::Step { step, .. } if !self.strategy.steps().contains(&step.as_str()) => Err(in_fault(
                 number,
                 format!("{} has no step `{step}`; its steps are {}", self.strategy.name(), self.strategy.steps().join(", ")),
             )),
@@ -199,6 +199,10 @@ impl Deployment {
         };
         HostId::all(self.scenario.nodes).map(|id| (id, boot(id))).collect()
     }
+}
+
+fn in_fault(index: usize, what: String) -> Misconfigured {
+    Misconfigured::Fault { number: index + 1, what }
 }
 
 /// The state behind the servers: it survives their processes.
