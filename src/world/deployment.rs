@@ -182,12 +182,11 @@ impl Deployment {
             calendar: Arc::clone(&self.calendar),
             attempts: (0..self.scenario.nodes).map(|_| Cell::new(0)).collect(),
         });
-        let step_jitter_ms = crate::time::millis(self.scenario.node.step_jitter);
         let boot = |id: HostId| -> Boot {
             let (world, engine, setup) = (Rc::clone(world), Rc::clone(engine), Rc::clone(&setup));
             let (lease, database, payouts) = (Rc::clone(&stores.lease), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
             Rc::new(move || {
-                let host = Rc::new(SimHost { id, world: Rc::clone(&world), engine: Rc::clone(&engine), step_jitter_ms });
+                let host = Rc::new(SimHost { id, world: Rc::clone(&world), engine: Rc::clone(&engine) });
                 match id {
                     HostId::Lease => Box::pin(lease::serve(host, Rc::clone(&lease))),
                     HostId::Database => Box::pin(postgres::serve(host, Rc::clone(&database))),

@@ -3,7 +3,7 @@
 
 use crate::host::{Duplex, Host, JobError, Listen, Task};
 use crate::id::{AttemptId, HostId};
-use crate::time::{WallTime, millis};
+use crate::time::WallTime;
 use crate::trace::{Event, Phase, StepName};
 use crate::world::engine::Engine;
 use crate::world::faults::Blow;
@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use std::io;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 /// One host.
@@ -19,8 +20,6 @@ pub(super) struct SimHost {
     pub(super) id: HostId,
     pub(super) world: Rc<World>,
     pub(super) engine: Rc<dyn Engine>,
-    /// Largest pause before a client operation, in milliseconds.
-    pub(super) step_jitter_ms: u64,
 }
 
 impl Host for SimHost {
@@ -56,18 +55,26 @@ impl Host for SimHost {
         self.world.record(event);
     }
 
-    fn step(&self, attempt: AttemptId, step: StepName, phase: Phase, peer: Option<HostId>) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
+    fn step(
+        &self,
+        attempt: AttemptId,
+        step: StepName,
+        phase: Phase,
+        _peer: Option<HostId>,
+    ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
+        // A request that nobody tears has no middle worth telling.
         if phase != Phase::Sent {
             self.world.record(Event::Step { attempt, step, phase });
         }
         let blow = self.world.step_reached(self.id, step, phase);
-        let jitter = if phase == Phase::Before && peer.is_some() { self.jitter() } else { Duration::ZERO };
+        if phase == Phase::Sent && blow != Blow::None {
+            self.world.record(Event::Step { attempt, step, phase });
+        }
         match blow {
-            Blow::None if jitter.is_zero() => None,
-            Blow::None => Some(self.sleep(jitter).map(Ok).boxed_local()),
-            Blow::Slow(extra) => Some(self.sleep(jitter + extra).map(Ok).boxed_local()),
+            Blow::None => None,
+            Blow::Slow(extra) => Some(self.sleep(extra).map(Ok).boxed_local()),
             Blow::Fail(error) => Some(std::future::ready(Err(error)).boxed_local()),
-            Blow::Yield => Some(self.yielded(attempt, step, phase, jitter)),
+            Blow::Yield => Some(give_way().map(Ok).boxed_local()),
         }
     }
 
@@ -76,33 +83,15 @@ impl Host for SimHost {
     }
 }
 
-impl SimHost {
-    fn jitter(&self) -> Duration {
-        match self.step_jitter_ms {
-            0 => Duration::ZERO,
-            most => Duration::from_millis(self.world.random(self.id) % (most + 1)),
+/// Suspends once: a process that has just died is never polled again, a paused one goes on when it is resumed.
+async fn give_way() {
+    let mut suspended = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut suspended, true) {
+            return Poll::Ready(());
         }
-    }
-
-    /// Suspends once: a process that has just died is never polled again, a paused one goes on when it is resumed.
-    fn yielded(&self, attempt: AttemptId, step: StepName, phase: Phase, jitter: Duration) -> LocalBoxFuture<'static, Result<(), JobError>> {
-        if phase == Phase::Sent {
-            self.world.record(Event::Step { attempt, step, phase });
-        }
-        let rest = self.sleep(jitter.max(Duration::from_millis(millis(jitter))));
-        async move {
-            let mut suspended = false;
-            std::future::poll_fn(|cx| {
-                if std::mem::replace(&mut suspended, true) {
-                    return std::task::Poll::Ready(());
-                }
-                cx.waker().wake_by_ref();
-                std::task::Poll::Pending
-            })
-            .await;
-            rest.await;
-            Ok(())
-        }
-        .boxed_local()
-    }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
