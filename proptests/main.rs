@@ -1,0 +1,3 @@
+//! Property tests: what must hold for whatever proptest comes up with.
+
+mod fabric;
