@@ -5,7 +5,7 @@
 //! while random faults strike. Each direction carries a counting pattern, so that any byte out
 //! of place shows.
 
-use onceproof::host::{Duplex, Task};
+use onceproof::host::Duplex;
 use onceproof::id::{FaultId, HostId, NodeId};
 use onceproof::seed::Seed;
 use onceproof::time::{SimTime, Span};
@@ -44,11 +44,16 @@ impl Hurt {
     }
 }
 
+/// Milliseconds: around one latency, around one retransmission, or for long.
+fn lasting() -> impl Strategy<Value = u64> {
+    prop_oneof![1..60_u64, 60..1_000_u64, 1_000..20_000_u64]
+}
+
 fn gentle() -> impl Strategy<Value = Hurt> {
     prop_oneof![
-        (any::<bool>(), 1..20_000_u64).prop_map(|(reverse, lasts)| Hurt::Block { reverse, lasts }),
-        (any::<bool>(), 1..3_000_u64, 1..20_000_u64).prop_map(|(reverse, extra, lasts)| Hurt::Delay { reverse, extra, lasts }),
-        (any::<bool>(), 1..20_000_u64).prop_map(|(server, lasts)| Hurt::Pause { server, lasts }),
+        (any::<bool>(), lasting()).prop_map(|(reverse, lasts)| Hurt::Block { reverse, lasts }),
+        (any::<bool>(), 1..3_000_u64, lasting()).prop_map(|(reverse, extra, lasts)| Hurt::Delay { reverse, extra, lasts }),
+        (any::<bool>(), lasting()).prop_map(|(server, lasts)| Hurt::Pause { server, lasts }),
     ]
 }
 
@@ -57,20 +62,25 @@ fn any_hurt() -> impl Strategy<Value = Hurt> {
         3 => gentle(),
         1 => any::<bool>().prop_map(|reverse| Hurt::Lose { reverse }),
         1 => any::<bool>().prop_map(|server| Hurt::Crash { server }),
-        1 => (any::<bool>(), 1..20_000_u64).prop_map(|(server, back_after)| Hurt::PowerOff { server, back_after }),
+        1 => (any::<bool>(), lasting()).prop_map(|(server, back_after)| Hurt::PowerOff { server, back_after }),
     ]
 }
 
 fn portions() -> impl Strategy<Value = Portions> {
-    prop::collection::vec((1..40_000_usize, 0..2_000_u64), 0..8)
+    // Small ones close together put several segments under way at once; large ones fill the window.
+    let small = prop::collection::vec((1..300_usize, 0..40_u64), 0..40);
+    let large = prop::collection::vec((1..40_000_usize, 0..1_000_u64), 0..6);
+    prop_oneof![small, large]
 }
+
+type Heal = Box<dyn FnOnce(&Rc<dyn Engine>)>;
 
 /// Does harm now, and heals it later.
 fn strike(engine: &Rc<dyn Engine>, number: u16, hurt: Hurt) {
     let fault = FaultId(number);
     let way = |reverse| if reverse { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
     let who = |server| if server { SERVER } else { CLIENT };
-    let later = |ms: u64, heal: Box<dyn FnOnce(&Rc<dyn Engine>)>| {
+    let later = |ms: u64, heal: Heal| {
         let again = engine.clone();
         engine.call_at(engine.now() + ms.ms(), Box::new(move || heal(&again)));
     };
@@ -156,10 +166,10 @@ async fn read(mut stream: ReadHalf<Box<dyn Duplex>>, state: Shared) {
 }
 
 /// Writes and reads on one host, each in a task of its own.
-fn talk(engine: &Rc<dyn Engine>, me: HostId, stream: Box<dyn Duplex>, portions: Portions, out: &Shared, back: &Shared) -> [Task; 2] {
+fn talk(engine: &Rc<dyn Engine>, me: HostId, stream: Box<dyn Duplex>, portions: Portions, out: &Shared, back: &Shared) {
     let (reader, writer) = tokio::io::split(stream);
-    let writing = engine.spawn(me, "write", Box::pin(write(engine.clone(), writer, portions, out.clone())));
-    [writing, engine.spawn(me, "read", Box::pin(read(reader, back.clone())))]
+    engine.spawn(me, "write", Box::pin(write(engine.clone(), writer, portions, out.clone()))).detach();
+    engine.spawn(me, "read", Box::pin(read(reader, back.clone()))).detach();
 }
 
 #[derive(Default)]
@@ -194,7 +204,7 @@ fn converse(seed: u64, up: &Portions, down: &Portions, hurts: &[(u64, Hurt)]) ->
             Box::pin(async move {
                 let mut listener = e.listen(SERVER).await.expect("nobody else listens");
                 while let Ok((stream, _)) = listener.accept().await {
-                    talk(&e, SERVER, stream, words.clone(), &out, &back).map(Task::detach);
+                    talk(&e, SERVER, stream, words.clone(), &out, &back);
                 }
             })
         });
@@ -206,7 +216,7 @@ fn converse(seed: u64, up: &Portions, down: &Portions, hurts: &[(u64, Hurt)]) ->
                     return;
                 }
                 if let Ok(stream) = e.connect(CLIENT, SERVER).await {
-                    talk(&e, CLIENT, stream, words, &out, &back).map(Task::detach);
+                    talk(&e, CLIENT, stream, words, &out, &back);
                 }
             })
         });
@@ -218,12 +228,12 @@ fn converse(seed: u64, up: &Portions, down: &Portions, hurts: &[(u64, Hurt)]) ->
 }
 
 fn hurts(one: impl Strategy<Value = Hurt>) -> impl Strategy<Value = Vec<(u64, Hurt)>> {
-    prop::collection::vec((0..10_000_u64, one), 0..5)
+    prop::collection::vec((0..2_000_u64, one), 0..8)
 }
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: 128,
+        cases: 256,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..ProptestConfig::default()
     }
