@@ -1,4 +1,5 @@
 //! Property tests: generated inputs that shrink, held against models.
 
+mod fabric;
 mod plans;
 mod schedule;

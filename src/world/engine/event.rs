@@ -62,8 +62,10 @@ pub fn run(
     assert!(!current::is_set(), "runs do not nest: one is on in this thread already");
     panics::hush();
     // A fresh runtime for each run: one that was used keeps traces of its past.
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().start_paused(true).build().expect("a runtime without drivers asks nothing of the system");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without drivers asks nothing of the system");
     let _context = runtime.enter();
     let machine = Rc::new(Machine::new(settings, observer));
     current::set(machine.clone());

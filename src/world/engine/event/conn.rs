@@ -99,6 +99,7 @@ pub(super) struct Stall {
 }
 
 /// One end.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts: any of them can be true without any other")]
 pub(super) struct End {
     pub(super) host: HostId,
     /// The process that owns it, by its number on that host.

@@ -2,7 +2,7 @@
 //!
 //! It behaves as TCP does towards applications: a handshake, bytes in order within a window of
 //! 64 KiB, FIN and RST, retransmission with doubling pauses. It has no sequence numbers, no
-//! congestion and no TIME_WAIT. This file sends and delivers; `kernel.rs` is what sockets ask
+//! congestion and no `TIME_WAIT`. This file sends and delivers; `kernel.rs` is what sockets ask
 //! for, `stall.rs` what happens when segments do not get through.
 
 use super::agenda::{Agenda, Due};
@@ -253,18 +253,15 @@ impl Fabric {
     /// The handshake is complete: the connection waits to be accepted.
     fn admit(&mut self, here: EndId) {
         let host = self.conns.end(here).host;
-        match &mut self.site(host).listener {
-            Some(listener) => {
-                listener.queue.push_back(here);
-                if let Some(waker) = listener.waker.take() {
-                    waker.wake();
-                }
-                self.conns.end(here).phase = Phase::Established;
+        if let Some(listener) = &mut self.site(host).listener {
+            listener.queue.push_back(here);
+            if let Some(waker) = listener.waker.take() {
+                waker.wake();
             }
-            None => {
-                self.conns.end(here).phase = Phase::Closed;
-                self.send(here, Segment::Rst);
-            }
+            self.conns.end(here).phase = Phase::Established;
+        } else {
+            self.conns.end(here).phase = Phase::Closed;
+            self.send(here, Segment::Rst);
         }
     }
 

@@ -64,13 +64,15 @@ fn panic_is_told_and_kills_the_process() {
     let outcome = Stage::new()
         .echo()
         .host(N0, |desk| async move {
-            let _stream = desk.dial().await;
+            let stream = desk.dial().await;
             let here = desk.clone();
             desk.spawn(async move {
                 here.sleep(1.seconds()).await;
                 here.say("survived");
+                drop(stream);
             })
             .detach();
+            desk.sleep(1.ms()).await;
             panic!("the job has a bug");
         })
         .host(N1, |desk| async move {

@@ -12,9 +12,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 /// Three nodes ask one server for one key at the same instant; who was first?
 fn winner(seed: Seed, min: Duration, max: Duration) -> usize {
     let first = Rc::new(Cell::new(None));
-    let seen = first.clone();
+    let noted = first.clone();
     let mut stage = Stage::seeded(seed).host(SERVER, move |desk| {
-        let first = seen.clone();
+        let first = noted.clone();
         async move {
             let mut listener = desk.engine.listen(desk.me).await.expect("nobody else listens");
             loop {

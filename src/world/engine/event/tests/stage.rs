@@ -147,8 +147,8 @@ impl Stage {
                         match stream.read(&mut bytes).await {
                             Ok(0) => return here.say("server: end"),
                             Ok(_) => {
-                                if stream.write_all(b"!").await.is_err() {
-                                    return;
+                                if let Err(e) = stream.write_all(b"!").await {
+                                    return here.say(format!("server: write {:?}", e.kind()));
                                 }
                             }
                             Err(e) => return here.say(format!("server: {:?}", e.kind())),
