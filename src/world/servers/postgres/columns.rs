@@ -60,13 +60,13 @@ fn inserted_into(tokens: &[Token<'_>], at: usize) -> Option<Type> {
 ///
 /// # Errors
 /// A column would be `numeric` in PostgreSQL.
-pub(super) fn result_types(tokens: &[Token<'_>]) -> Result<Vec<Option<Type>>, SqlError> {
+pub(super) fn result_types(tokens: &[Token<'_>], parameters: &[Type]) -> Result<Vec<Option<Type>>, SqlError> {
     let list = result_list(tokens);
     let items = split(list);
     if items.iter().any(|item| item.last() == Some(&Token::Operator("*"))) {
         return Ok(Vec::new());
     }
-    items.into_iter().map(expression_type).collect()
+    items.into_iter().map(|item| expression_type(item, parameters)).collect()
 }
 
 /// The tokens between `SELECT` (or `RETURNING`) and what follows its list.
@@ -117,7 +117,7 @@ fn split<'a, 't>(list: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
     items
 }
 
-fn expression_type(item: &[Token<'_>]) -> Result<Option<Type>, SqlError> {
+fn expression_type(item: &[Token<'_>], parameters: &[Type]) -> Result<Option<Type>, SqlError> {
     let item = match item {
         [expression @ .., alias, Token::Word(_) | Token::Name(_)] if alias.is("as") => expression,
         whole => whole,
@@ -129,6 +129,9 @@ fn expression_type(item: &[Token<'_>]) -> Result<Option<Type>, SqlError> {
         }
     }
     let top: Vec<&Token<'_>> = at_top(item).map(|i| &item[i]).collect();
+    if top.windows(2).any(|pair| *pair[0] == Token::Cast && pair[1].is_any(&["float8", "double"])) {
+        return Ok(Some(Type::Float8));
+    }
     if top.first().is_some_and(|t| t.is_any(&["exists", "not"]))
         || top.iter().any(|t| is_comparison(t) || t.is_any(&["is", "like", "in", "between", "and", "or"]))
     {
@@ -139,14 +142,15 @@ fn expression_type(item: &[Token<'_>]) -> Result<Option<Type>, SqlError> {
     }
     match item {
         [Token::Literal(_)] => Ok(Some(Type::Text)),
+        [Token::Parameter(n)] => Ok(parameters.get(usize::from(*n) - 1).copied()),
         [word] if word.is_any(&["true", "false"]) => Ok(Some(Type::Bool)),
         [column @ Token::Word(_)] => Ok(column_type(column).filter(|of| *of == Type::Text)),
-        [function, Token::Open, arguments @ .., Token::Close] => call_type(function, arguments),
+        [function, Token::Open, arguments @ .., Token::Close] => call_type(function, arguments, parameters),
         _ => Ok(None),
     }
 }
 
-fn call_type(function: &Token<'_>, arguments: &[Token<'_>]) -> Result<Option<Type>, SqlError> {
+fn call_type(function: &Token<'_>, arguments: &[Token<'_>], parameters: &[Type]) -> Result<Option<Type>, SqlError> {
     if function.is_any(&["sum", "avg"]) {
         return Err(SqlError::unsupported("numeric, the type of sum(bigint) and avg(bigint); write sum(…)::bigint"));
     }
@@ -154,7 +158,7 @@ fn call_type(function: &Token<'_>, arguments: &[Token<'_>]) -> Result<Option<Typ
         return Ok(Some(Type::Text));
     }
     if function.is_any(&["coalesce", "max", "min", "nullif"]) {
-        return split(arguments).first().map_or(Ok(None), |first| expression_type(first));
+        return split(arguments).first().map_or(Ok(None), |first| expression_type(first, parameters));
     }
     if function.is("cast")
         && let Some(of) = arguments.iter().rposition(|token| token.is("as"))
@@ -171,7 +175,7 @@ mod tests {
     use crate::settlement::SCHEMA;
 
     fn results(text: &str) -> Vec<Option<Type>> {
-        result_types(&lexer::tokens(text).expect("tokens")).expect("types")
+        result_types(&lexer::tokens(text).expect("tokens"), &[Type::Float8]).expect("types")
     }
 
     #[test]
@@ -193,8 +197,9 @@ mod tests {
         );
         assert_eq!(results("update t set a = 1 where b = 2 returning a, coalesce(max(payload), 'y')"), [None, Some(Type::Text)]);
         assert_eq!(results("select t.* from t"), []);
+        assert_eq!(results("select $1 as x"), [Some(Type::Float8)]);
         let sum = lexer::tokens("select coalesce(sum(a), 0) from t").expect("tokens");
-        assert_eq!(result_types(&sum).expect_err("numeric").code, "0A000");
+        assert_eq!(result_types(&sum, &[]).expect_err("numeric").code, "0A000");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! * `$n` becomes `?n`.
 //! * `(extract(epoch from clock_timestamp()) * 1000)::bigint`, the milliseconds of the
 //!   database's clock, becomes a call of [`CLOCK`].
-//! * `::type` disappears; it remains where SQLite's result would differ (`float8`, `text`, a
-//!   quoted number), and as the type of a parameter or a column.
+//! * `::type` on a parameter says its type and disappears; elsewhere it becomes a `CAST`, or a
+//!   call of [`TO_INTEGER`], for SQLite's own cast to an integer cuts where PostgreSQL's rounds.
 //! * `FOR UPDATE` disappears, and the statement is marked as one that locks.
 
 use super::columns;
@@ -14,6 +14,9 @@ use super::value::Type;
 
 /// The scalar function that reads the database's clock in milliseconds.
 pub(super) const CLOCK: &str = "wall_ms";
+
+/// The scalar function that turns a value into an integer as PostgreSQL does.
+pub(super) const TO_INTEGER: &str = "to_integer";
 
 /// A statement in SQLite's words.
 #[derive(Debug, Default)]
@@ -117,6 +120,15 @@ fn locking_clause(tokens: &[Token<'_>]) -> Result<Option<usize>, SqlError> {
     }
 }
 
+/// Whether a word before a parenthesis is the name of a function.
+fn is_function(word: &str) -> bool {
+    const KEYWORDS: [&str; 28] = [
+        "select", "distinct", "all", "from", "where", "and", "or", "not", "in", "is", "like", "between", "case", "when", "then", "else",
+        "on", "by", "having", "limit", "offset", "returning", "set", "values", "union", "except", "intersect", "as",
+    ];
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_') && !KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
+}
+
 /// Collects the pieces of the translation and knows where its last operand began.
 #[derive(Default)]
 struct Writer {
@@ -148,8 +160,8 @@ impl Writer {
                 self.piece(")".to_owned());
                 if let Some(open) = self.open.pop() {
                     // The name of a function belongs to the operand.
-                    let called = open > 0 && self.pieces[open - 1].starts_with(|c: char| c.is_alphabetic() || c == '_');
-                    self.operand = open - usize::from(called);
+                    let before = open.checked_sub(1).map(|before| self.pieces[before].as_str());
+                    self.operand = open - usize::from(before.is_some_and(is_function));
                 }
             }
             Token::Comma => self.piece(",".to_owned()),
@@ -170,18 +182,16 @@ impl Writer {
         self.copy(&Token::Parameter(n))
     }
 
-    /// Keeps a cast only where SQLite would compute something else without it.
     fn cast(&mut self, of: Type, operand: &Token<'_>) {
-        let sqlite = match (of, operand) {
-            (_, Token::Parameter(_)) => return,
-            (Type::Float8, _) => "REAL",
-            (Type::Text, Token::Literal(_)) => return,
-            (Type::Text, _) => "TEXT",
-            (Type::Int2 | Type::Int4 | Type::Int8, Token::Literal(_)) => "INTEGER",
-            (Type::Bool | Type::Int2 | Type::Int4 | Type::Int8, _) => return,
+        let (open, close) = match (of, operand) {
+            (_, Token::Parameter(_)) | (Type::Text, Token::Literal(_)) | (Type::Bool, _) => return,
+            (Type::Int2 | Type::Int4 | Type::Int8, Token::Number(n)) if n.parse::<i64>().is_ok() => return,
+            (Type::Int2 | Type::Int4 | Type::Int8, _) => (format!("{TO_INTEGER}( "), ")"),
+            (Type::Float8, _) => ("CAST( ".to_owned(), "AS REAL )"),
+            (Type::Text, _) => ("CAST( ".to_owned(), "AS TEXT )"),
         };
-        self.pieces[self.operand].insert_str(0, "CAST( ");
-        self.pieces.push(format!("AS {sqlite} )"));
+        self.pieces[self.operand].insert_str(0, &open);
+        self.pieces.push(close.to_owned());
     }
 
     fn translation(mut self) -> Translation {
@@ -208,10 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn casts_remain_only_where_they_change_the_result() {
-        assert_eq!(sql("select $1::bigint, coalesce(sum(a), 0)::bigint"), "select ?1 , coalesce ( sum ( a ) , 0 )");
+    fn casts_convert_but_on_parameters() {
+        assert_eq!(sql("select $1::bigint, coalesce(sum(a), 0)::bigint"), "select ?1 , to_integer( coalesce ( sum ( a ) , 0 ) )");
+        assert_eq!(sql("select 1::int, (a / 2.0)::bigint + 1"), "select 1 , to_integer( ( a / 2.0 ) ) + 1");
         assert_eq!(sql("select a::float8 / 2, max(a)::text || 'x'"), "select CAST( a AS REAL ) / 2 , CAST( max ( a ) AS TEXT ) || 'x'");
-        assert_eq!(sql("select '7'::bigint + 1"), "select CAST( '7' AS INTEGER ) + 1");
+        assert_eq!(sql("select '7'::bigint + 1"), "select to_integer( '7' ) + 1");
     }
 
     #[test]

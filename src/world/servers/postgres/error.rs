@@ -63,7 +63,7 @@ fn subject(message: &str) -> &str {
 
 /// SQLite tells many errors apart by their text alone.
 fn by_message(message: &str) -> Option<&'static str> {
-    const TEXTS: [(&str, &str); 10] = [
+    const TEXTS: [(&str, &str); 12] = [
         ("no such table", "42P01"),
         ("no such column", "42703"),
         ("has no column named", "42703"),
@@ -73,6 +73,8 @@ fn by_message(message: &str) -> Option<&'static str> {
         ("not authorized", "0A000"),
         ("prohibited", "0A000"),
         ("integer overflow", "22003"),
+        ("invalid input syntax", "22P02"),
+        ("out of range", "22003"),
         ("syntax error", "42601"),
     ];
     TEXTS.iter().find(|(text, _)| message.contains(text)).map(|(_, code)| *code)

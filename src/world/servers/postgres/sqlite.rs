@@ -5,10 +5,10 @@
 //! made: a run happens inside a savepoint, and dropping it rolls back to the template.
 
 use super::changes::{self, Touched};
-use super::dialect::CLOCK;
+use super::dialect::{CLOCK, TO_INTEGER};
 use super::error::SqlError;
 use super::statement::{self, Column, Kind, Statement};
-use super::value::Type;
+use super::value::{self, Type};
 use crate::settlement::{Period, SCHEMA, UNIQUE_MARKER};
 use crate::time::WallTime;
 use rusqlite::functions::FunctionFlags;
@@ -63,6 +63,10 @@ impl Sqlite {
         let (clock, touched) = (Arc::new(AtomicI64::new(0)), Arc::new(Mutex::new(Touched::default())));
         let read = clock.clone();
         connection.create_scalar_function(CLOCK, 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(read.load(Ordering::Relaxed)))?;
+        let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+        connection.create_scalar_function(TO_INTEGER, 1, pure, |arguments| {
+            value::to_integer(arguments.get_raw(0)).map_err(|error| rusqlite::Error::UserFunctionError(error.message.into()))
+        })?;
         let note = touched.clone();
         connection.update_hook(Some(move |action, _: &str, table: &str, rowid| {
             note.lock().expect("one thread uses a connection").note(action, table, rowid);
@@ -92,14 +96,7 @@ impl Sqlite {
     }
 
     fn parse(&self, text: &str, given: &[u32]) -> Result<Statement, SqlError> {
-        let statement::Parsed { kind, tag, translation, results } = statement::parse(text)?;
-        let mut parameters: Vec<Type> = translation.parameters.iter().map(|of| of.unwrap_or(Type::Int8)).collect();
-        for (i, oid) in given.iter().enumerate().filter(|(_, oid)| **oid != 0) {
-            match parameters.get_mut(i) {
-                Some(of) => *of = Type::from_oid(*oid)?,
-                None => parameters.push(Type::from_oid(*oid)?),
-            }
-        }
+        let statement::Parsed { kind, tag, translation, parameters, results } = statement::parse(text, given)?;
         let mut statement =
             Statement { kind, sql: translation.sql, parameters, columns: Vec::new(), tag, writes: false, locks: translation.locks };
         if kind == Kind::Query {

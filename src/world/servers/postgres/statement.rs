@@ -48,12 +48,14 @@ pub(super) struct Parsed {
     pub kind: Kind,
     pub tag: &'static str,
     pub translation: Translation,
+    /// Types of the parameters: as the client gave them, else as the text tells, else `bigint`.
+    pub parameters: Vec<Type>,
     /// Types of the result columns, as far as the text tells them.
     pub results: Vec<Option<Type>>,
 }
 
-/// Parses one statement; `given` are the types that the client gave to its parameters.
-pub(super) fn parse(text: &str) -> Result<Parsed, SqlError> {
+/// Parses one statement; `given` are the types that the client gave to its parameters, 0 = none.
+pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
     let mut tokens = lexer::tokens(text)?;
     while tokens.last() == Some(&Token::Semicolon) {
         tokens.pop();
@@ -62,12 +64,27 @@ pub(super) fn parse(text: &str) -> Result<Parsed, SqlError> {
         return Err(SqlError::new("42601", "cannot insert multiple commands into a prepared statement"));
     }
     let (kind, tag) = verb(&tokens)?;
+    let (translation, results);
+    let mut parameters = Vec::new();
     match kind {
-        Kind::Query => Ok(Parsed { kind, tag, translation: dialect::translate(&tokens)?, results: columns::result_types(&tokens)? }),
-        Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set => {
-            Ok(Parsed { kind, tag, translation: Translation::default(), results: Vec::new() })
+        Kind::Query => {
+            translation = dialect::translate(&tokens)?;
+            parameters = parameter_types(&translation, given)?;
+            results = columns::result_types(&tokens, &parameters)?;
         }
+        Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set => (translation, results) = Default::default(),
     }
+    Ok(Parsed { kind, tag, translation, parameters, results })
+}
+
+fn parameter_types(translation: &Translation, given: &[u32]) -> Result<Vec<Type>, SqlError> {
+    let told = &translation.parameters;
+    (0..told.len().max(given.len()))
+        .map(|i| match given.get(i) {
+            None | Some(0) => Ok(told.get(i).copied().flatten().unwrap_or(Type::Int8)),
+            Some(oid) => Type::from_oid(*oid),
+        })
+        .collect()
 }
 
 /// What kind of statement this is, by its first word.

@@ -142,10 +142,6 @@ impl Type {
             (Type::Bool, ValueRef::Integer(n)) if binary => field(out, &[u8::from(n != 0)]),
             (Type::Bool, ValueRef::Integer(n)) => field(out, if n != 0 { b"t" } else { b"f" }),
             (Type::Int2 | Type::Int4 | Type::Int8, ValueRef::Integer(n)) => self.integer(out, n, binary)?,
-            // A cast to an integer rounds, as PostgreSQL's does.
-            (Type::Int2 | Type::Int4 | Type::Int8, ValueRef::Real(x)) if x.round_ties_even() == (x.round_ties_even() as i64) as f64 => {
-                self.integer(out, x.round_ties_even() as i64, binary)?;
-            }
             (Type::Bool | Type::Int2 | Type::Int4 | Type::Int8 | Type::Float8 | Type::Text, found) => {
                 return Err(SqlError::new(
                     "42804",
@@ -167,6 +163,23 @@ impl Type {
             (false, _) => field(out, number.to_string().as_bytes()),
         }
         Ok(())
+    }
+}
+
+/// A value as an integer, as PostgreSQL casts it: a fraction is rounded, half to even; a text is parsed.
+pub(super) fn to_integer(value: ValueRef<'_>) -> Result<Value, SqlError> {
+    match value {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(n) => Ok(Value::Integer(n)),
+        ValueRef::Real(x) => {
+            let rounded = x.round_ties_even();
+            if (-(2_f64.powi(63))..2_f64.powi(63)).contains(&rounded) {
+                Ok(Value::Integer(rounded as i64))
+            } else {
+                Err(SqlError::new("22003", "bigint out of range"))
+            }
+        }
+        ValueRef::Text(text) | ValueRef::Blob(text) => Type::Int8.decode_text(text),
     }
 }
 
