@@ -3,7 +3,7 @@
 //! `turmoil::Sim` and on real sockets.
 
 use crate::id::{AttemptId, HostId};
-use crate::time::WallTime;
+use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, Phase, StepName};
 use futures_util::future::LocalBoxFuture;
 use std::io;
@@ -47,6 +47,9 @@ pub trait Host {
 
     /// A number from this host's own seeded stream.
     fn random(&self) -> u64;
+
+    /// True time, for what a server or a node tells the history. Nothing may be decided by it.
+    fn now(&self) -> SimTime;
 
     /// Appends to the history of the run.
     fn record(&self, event: Event);

@@ -1,1 +1,70 @@
-//! Server: lease.
+//! The lease store: a single-threaded server that speaks RESP2 as Redis does, so that an
+//! unmodified redis-rs works against it.
+//!
+//! [`store`] holds the keys and tells the history who got, lost and kept which lease;
+//! [`command`] turns requests into calls on it; [`script`] knows the two Lua scripts that
+//! lease clients send. Keys survive a restart of the process (as with an append-only file),
+//! loaded scripts do not.
+
+mod command;
+mod script;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use store::LeaseStore;
+
+use crate::host::{Duplex, Host};
+use crate::id::HostId;
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use redis_protocol::codec::Resp2;
+use redis_protocol::resp2::types::BytesFrame;
+use std::cell::RefCell;
+use std::rc::Rc;
+use store::Caller;
+use tokio_util::codec::Framed;
+
+/// Room for one request; larger ones grow it.
+const BUFFER: usize = 512;
+
+/// The process of the lease store: accepts connections for as long as it lives.
+pub async fn serve(host: Rc<dyn Host>, store: Rc<RefCell<LeaseStore>>) {
+    store.borrow_mut().forget_scripts();
+    let Ok(mut listener) = host.listen().await else { return };
+    while let Ok((stream, by)) = listener.accept().await {
+        let connection = connection(host.clone(), store.clone(), stream, by);
+        host.spawn("lease-connection", Box::pin(connection)).detach();
+    }
+}
+
+/// Answers one client until it goes away or stops speaking RESP.
+async fn connection(host: Rc<dyn Host>, store: Rc<RefCell<LeaseStore>>, stream: Box<dyn Duplex>, by: HostId) {
+    let mut frames = Framed::with_capacity(stream, Resp2::default(), BUFFER);
+    while let Some(frame) = frames.next().await {
+        let Some(request) = frame.ok().and_then(arguments) else {
+            // As Redis does: say so, then hang up. If even that cannot be sent, the client is gone.
+            let _ = frames.send(BytesFrame::Error("ERR Protocol error: expected an array of bulk strings".into())).await;
+            return;
+        };
+        if request.is_empty() {
+            continue;
+        }
+        let reply = command::execute(&mut store.borrow_mut(), Caller { host: &*host, by }, &request);
+        if frames.send(reply).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The words of a request; `None` if it is not an array of strings.
+fn arguments(frame: BytesFrame) -> Option<Vec<Bytes>> {
+    let BytesFrame::Array(words) = frame else { return None };
+    words
+        .into_iter()
+        .map(|word| match word {
+            BytesFrame::BulkString(text) | BytesFrame::SimpleString(text) => Some(text),
+            BytesFrame::Error(_) | BytesFrame::Integer(_) | BytesFrame::Array(_) | BytesFrame::Null => None,
+        })
+        .collect()
+}

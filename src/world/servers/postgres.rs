@@ -1,1 +1,105 @@
-//! Server: postgres.
+//! The database: SQLite behind the PostgreSQL wire, so that an unmodified tokio-postgres works
+//! against it.
+//!
+//! Bytes come in through [`connection`] and are cut into messages by [`wire`]; a [`session`]
+//! answers them. SQL text is cut by [`lexer`], turned into SQLite's words by [`dialect`] and
+//! kept as a [`statement`]; [`columns`] finds the types that SQLite does not know, [`value`]
+//! reads and writes them. [`isolation`] decides who may run what when, on the connection of
+//! [`sqlite`]. [`changes`] tells the history what was committed; [`state`] reads what is left
+//! in the end.
+
+mod changes;
+mod columns;
+mod connection;
+mod dialect;
+mod error;
+mod isolation;
+mod lexer;
+mod session;
+mod sqlite;
+mod state;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod value;
+mod wire;
+
+use crate::host::Host;
+use crate::id::TxId;
+use crate::scenario::DatabaseKnobs;
+use crate::settlement::{FinalState, Period};
+use changes::{Mirror, Origin, Touched};
+use isolation::{OneWriter, SessionId};
+use sqlite::{Pooled, Template};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// What the database holds and how it behaves when a run begins.
+#[derive(Clone, Debug)]
+pub struct DatabaseSetup {
+    /// Players 1 to `players`, without points.
+    pub players: u32,
+    /// Whether the settlement row of a period is unique.
+    pub unique_marker: bool,
+    /// The periods that a planner has put into the task table, all pending.
+    pub tasks: Vec<Period>,
+    /// The server's own limits.
+    pub knobs: DatabaseKnobs,
+}
+
+/// The database. What is committed survives the server's process.
+pub struct Database {
+    knobs: DatabaseKnobs,
+    isolation: RefCell<OneWriter>,
+    mirror: RefCell<Mirror>,
+    /// How many transactions have begun.
+    transactions: Cell<u32>,
+    /// How many sessions there have been.
+    sessions: Cell<u32>,
+}
+
+impl Database {
+    /// A database as `setup` says. Its connection comes from this thread's pool and goes back there, clean, with the last `Rc`.
+    pub fn new(setup: &DatabaseSetup) -> Rc<Database> {
+        let DatabaseSetup { players, unique_marker, tasks, knobs } = setup.clone();
+        let sqlite = Pooled::take(Template { players, unique_marker, tasks });
+        Rc::new(Database {
+            knobs,
+            isolation: RefCell::new(OneWriter::new(sqlite)),
+            mirror: RefCell::default(),
+            transactions: Cell::new(0),
+            sessions: Cell::new(0),
+        })
+    }
+
+    /// What is committed, typed. `leases` is empty: another store has them.
+    pub fn state(&self) -> FinalState {
+        state::read(self.isolation.borrow_mut().committed())
+    }
+
+    fn next_session(&self) -> SessionId {
+        self.sessions.set(self.sessions.get() + 1);
+        SessionId(self.sessions.get())
+    }
+
+    fn next_transaction(&self) -> TxId {
+        self.transactions.set(self.transactions.get() + 1);
+        TxId(self.transactions.get())
+    }
+
+    /// Tells the history what a transaction has just committed.
+    fn tell(&self, host: &dyn Host, origin: Origin, touched: Touched) {
+        let events = self.mirror.borrow_mut().commit(self.isolation.borrow().sqlite(), touched, origin);
+        events.into_iter().for_each(|event| host.record(event));
+    }
+}
+
+/// The process of the database server: accepts connections for as long as it lives. Sessions
+/// that an earlier process left behind are rolled back.
+pub async fn serve(host: Rc<dyn Host>, db: Rc<Database>) {
+    db.isolation.borrow_mut().restarted();
+    let Ok(mut listener) = host.listen().await else { return };
+    while let Ok((stream, by)) = listener.accept().await {
+        host.spawn("database-connection", Box::pin(connection::serve(host.clone(), db.clone(), stream, by))).detach();
+    }
+}

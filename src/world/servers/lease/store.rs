@@ -1,0 +1,252 @@
+//! The keys of the lease store, and what it tells the history about them.
+//!
+//! A key that a client *set* is a lease, held by that client's host. Counters made by `INCR`
+//! and lists are data, of which nothing is told. A key runs out by the store's own clock, and
+//! that is noticed when somebody next looks at it.
+
+use crate::host::Host;
+use crate::id::HostId;
+use crate::settlement::LeaseKey;
+use crate::time::WallTime;
+use crate::trace::Event;
+use bytes::Bytes;
+use std::collections::{BTreeMap, VecDeque};
+
+use super::script::Script;
+
+/// Who asks, and the store's own host: its clock and its pen.
+#[derive(Clone, Copy)]
+pub(super) struct Caller<'a> {
+    pub host: &'a dyn Host,
+    pub by: HostId,
+}
+
+/// The key holds something else than the command is for.
+#[derive(Debug)]
+pub(super) struct WrongType;
+
+#[derive(Debug)]
+enum Value {
+    Text(Bytes),
+    List(VecDeque<Bytes>),
+}
+
+#[derive(Debug)]
+struct Entry {
+    value: Value,
+    /// The host that was granted this key, if it is a lease.
+    holder: Option<HostId>,
+    /// When it runs out, on the store's clock.
+    expires: Option<WallTime>,
+}
+
+/// What a `SET` asks for beyond key and value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SetOptions {
+    pub only_if: Option<Presence>,
+    pub ttl_ms: Option<u64>,
+    pub keep_ttl: bool,
+}
+
+/// A condition of `SET`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// `NX`
+    Absent,
+    /// `XX`
+    Present,
+}
+
+/// When a key runs out, as `PTTL` tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ttl {
+    NoKey,
+    Forever,
+    Ms(i64),
+}
+
+/// The state of the lease store. It survives the store's process.
+#[derive(Debug, Default)]
+pub struct LeaseStore {
+    entries: BTreeMap<Bytes, Entry>,
+    scripts: BTreeMap<String, Script>,
+}
+
+impl LeaseStore {
+    /// The leases that have not been deleted. One that ran out since the store last looked at it is still among them.
+    pub fn keys(&self) -> Vec<LeaseKey> {
+        self.entries
+            .values()
+            .filter_map(|entry| entry.holder.map(|holder| LeaseKey { holder, expires: entry.expires.is_some() }))
+            .collect()
+    }
+
+    /// A new process has no scripts loaded.
+    pub(super) fn forget_scripts(&mut self) {
+        self.scripts.clear();
+    }
+
+    pub(super) fn load_script(&mut self, hash: String, script: Script) {
+        self.scripts.insert(hash, script);
+    }
+
+    pub(super) fn script(&self, hash: &str) -> Option<Script> {
+        self.scripts.get(hash).copied()
+    }
+
+    /// The entry of a key that has not run out.
+    fn live(&mut self, caller: Caller<'_>, key: &Bytes) -> Option<&mut Entry> {
+        let run_out = self.entries.get(key)?.expires.is_some_and(|at| at <= caller.host.wall());
+        if run_out && let Some(Entry { holder: Some(holder), .. }) = self.entries.remove(key) {
+            caller.host.record(Event::LeaseExpired { holder });
+        }
+        self.entries.get_mut(key)
+    }
+
+    pub(super) fn exists(&mut self, caller: Caller<'_>, key: &Bytes) -> bool {
+        self.live(caller, key).is_some()
+    }
+
+    pub(super) fn text(&mut self, caller: Caller<'_>, key: &Bytes) -> Result<Option<Bytes>, WrongType> {
+        match self.live(caller, key).map(|entry| &entry.value) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text.clone())),
+            Some(Value::List(_)) => Err(WrongType),
+        }
+    }
+
+    /// `SET`: tells whether the value was stored.
+    pub(super) fn set(&mut self, caller: Caller<'_>, key: &Bytes, value: &Bytes, options: SetOptions) -> bool {
+        let by = caller.by;
+        let old = self.live(caller, key).map(|entry| (entry.holder, entry.expires));
+        match (options.only_if, old) {
+            (Some(Presence::Absent), Some((holder, _))) => {
+                if let Some(holder) = holder {
+                    caller.host.record(Event::LeaseRefused { to: by, holder });
+                }
+                return false;
+            }
+            (Some(Presence::Present), None) => return false,
+            _ => {}
+        }
+        let now = caller.host.wall();
+        let expires = match options.ttl_ms {
+            Some(ms) => Some(deadline(now, ms)),
+            None if options.keep_ttl => old.and_then(|(_, expires)| expires),
+            None => None,
+        };
+        let ttl_ms = remaining(now, expires);
+        match old.and_then(|(holder, _)| holder) {
+            Some(holder) if holder == by => caller.host.record(Event::LeaseExtended { by, holder, ttl_ms }),
+            Some(holder) => {
+                caller.host.record(Event::LeaseReleased { by, holder });
+                caller.host.record(Event::LeaseGranted { to: by, ttl_ms });
+            }
+            None => caller.host.record(Event::LeaseGranted { to: by, ttl_ms }),
+        }
+        self.entries.insert(key.clone(), Entry { value: Value::Text(value.clone()), holder: Some(by), expires });
+        true
+    }
+
+    /// Replaces a counter's text. A new key made this way is data, not a lease.
+    pub(super) fn set_counter(&mut self, caller: Caller<'_>, key: &Bytes, value: i64) {
+        let value = Value::Text(Bytes::from(value.to_string()));
+        match self.live(caller, key) {
+            Some(entry) => entry.value = value,
+            None => {
+                self.entries.insert(key.clone(), Entry { value, holder: None, expires: None });
+            }
+        }
+    }
+
+    /// `DEL` of one key: tells whether there was one.
+    pub(super) fn delete(&mut self, caller: Caller<'_>, key: &Bytes) -> bool {
+        if !self.exists(caller, key) {
+            return false;
+        }
+        if let Some(Entry { holder: Some(holder), .. }) = self.entries.remove(key) {
+            caller.host.record(Event::LeaseReleased { by: caller.by, holder });
+        }
+        true
+    }
+
+    /// `PEXPIRE`: tells whether there was such a key. A time that is not in the future deletes it.
+    pub(super) fn expire(&mut self, caller: Caller<'_>, key: &Bytes, ttl_ms: i64) -> bool {
+        let Some(ttl_ms) = u64::try_from(ttl_ms).ok().filter(|ms| *ms > 0) else { return self.delete(caller, key) };
+        let Some(entry) = self.live(caller, key) else { return false };
+        entry.expires = Some(deadline(caller.host.wall(), ttl_ms));
+        if let Some(holder) = entry.holder {
+            caller.host.record(Event::LeaseExtended { by: caller.by, holder, ttl_ms });
+        }
+        true
+    }
+
+    pub(super) fn ttl(&mut self, caller: Caller<'_>, key: &Bytes) -> Ttl {
+        match self.live(caller, key).map(|entry| entry.expires) {
+            None => Ttl::NoKey,
+            Some(None) => Ttl::Forever,
+            Some(Some(at)) => Ttl::Ms(at.0 - caller.host.wall().0),
+        }
+    }
+
+    fn list(&mut self, caller: Caller<'_>, key: &Bytes) -> Result<Option<&mut VecDeque<Bytes>>, WrongType> {
+        match self.live(caller, key).map(|entry| &mut entry.value) {
+            None => Ok(None),
+            Some(Value::List(list)) => Ok(Some(list)),
+            Some(Value::Text(_)) => Err(WrongType),
+        }
+    }
+
+    /// `LPUSH` and `RPUSH`: the new length.
+    pub(super) fn push(&mut self, caller: Caller<'_>, key: &Bytes, end: End, items: &[Bytes]) -> Result<usize, WrongType> {
+        self.list(caller, key)?;
+        let entry = self.entries.entry(key.clone()).or_insert(Entry { value: Value::List(VecDeque::new()), holder: None, expires: None });
+        let Value::List(list) = &mut entry.value else { return Err(WrongType) };
+        for item in items {
+            match end {
+                End::Left => list.push_front(item.clone()),
+                End::Right => list.push_back(item.clone()),
+            }
+        }
+        Ok(list.len())
+    }
+
+    /// `LPOP` and `RPOP`: up to `count` items; `None` if there is no such list. An emptied list vanishes.
+    pub(super) fn pop(&mut self, caller: Caller<'_>, key: &Bytes, end: End, count: usize) -> Result<Option<Vec<Bytes>>, WrongType> {
+        let Some(list) = self.list(caller, key)? else { return Ok(None) };
+        let mut items = Vec::new();
+        while items.len() < count {
+            let item = match end {
+                End::Left => list.pop_front(),
+                End::Right => list.pop_back(),
+            };
+            let Some(item) = item else { break };
+            items.push(item);
+        }
+        if list.is_empty() {
+            self.entries.remove(key);
+        }
+        Ok(Some(items))
+    }
+
+    pub(super) fn length(&mut self, caller: Caller<'_>, key: &Bytes) -> Result<usize, WrongType> {
+        Ok(self.list(caller, key)?.map_or(0, |list| list.len()))
+    }
+}
+
+/// An end of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    Left,
+    Right,
+}
+
+/// The farthest instant stands for what no clock will ever show.
+fn deadline(now: WallTime, ttl_ms: u64) -> WallTime {
+    WallTime(now.0.saturating_add_unsigned(ttl_ms))
+}
+
+/// Milliseconds until then, as events tell it: 0 = never.
+fn remaining(now: WallTime, expires: Option<WallTime>) -> u64 {
+    expires.map_or(0, |at| u64::try_from(at.0 - now.0).unwrap_or(0))
+}

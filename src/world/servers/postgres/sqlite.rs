@@ -1,0 +1,237 @@
+//! The SQLite database under the server: one connection in memory, its statement caches, and
+//! the pool that hands it from run to run.
+//!
+//! Making a database costs more than a whole run on it. So a thread keeps the connections it
+//! made: a run happens inside a savepoint, and dropping it rolls back to the template.
+
+use super::changes::{self, Touched};
+use super::dialect::{CLOCK, TO_INTEGER};
+use super::error::SqlError;
+use super::statement::{self, Column, Kind, Statement};
+use super::value::{self, Type};
+use crate::settlement::{Period, SCHEMA, UNIQUE_MARKER};
+use crate::time::WallTime;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, Row, params_from_iter};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Prepared statements that SQLite keeps.
+const PREPARED: usize = 128;
+/// Parsed statements kept by their text. Clients that write values into their text would fill any cache.
+const PARSED: usize = 512;
+/// Connections that a thread keeps.
+const POOLED: usize = 8;
+
+/// What the database holds when a run begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Template {
+    pub players: u32,
+    pub unique_marker: bool,
+    pub tasks: Vec<Period>,
+}
+
+/// What receives the rows of a result.
+pub(super) type Rows<'a> = &'a mut dyn FnMut(&Row<'_>) -> Result<(), SqlError>;
+
+/// One SQLite database.
+pub(super) struct Sqlite {
+    connection: Connection,
+    /// By text, then by the parameter types that the client gave.
+    parsed: RefCell<BTreeMap<String, Vec<(Vec<u32>, Rc<Statement>)>>>,
+    /// What the server's clock shows while a statement runs.
+    clock: Arc<AtomicI64>,
+    touched: Arc<Mutex<Touched>>,
+}
+
+impl Sqlite {
+    fn open(template: &Template) -> rusqlite::Result<Sqlite> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_in_memory_with_flags(flags)?;
+        // SQLite would wait in real time.
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.set_prepared_statement_cache_capacity(PREPARED);
+        fill(&connection, template)?;
+
+        let (clock, touched) = (Arc::new(AtomicI64::new(0)), Arc::new(Mutex::new(Touched::default())));
+        let read = clock.clone();
+        connection.create_scalar_function(CLOCK, 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(read.load(Ordering::Relaxed)))?;
+        let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+        connection.create_scalar_function(TO_INTEGER, 1, pure, |arguments| {
+            value::to_integer(arguments.get_raw(0)).map_err(|error| rusqlite::Error::UserFunctionError(error.message.into()))
+        })?;
+        let note = touched.clone();
+        connection.update_hook(Some(move |action, _: &str, table: &str, rowid| {
+            note.lock().expect("one thread uses a connection").note(action, table, rowid);
+        }))?;
+        connection.authorizer(Some(authorize))?;
+        Ok(Sqlite { connection, parsed: RefCell::default(), clock, touched })
+    }
+
+    /// Runs a statement that manages savepoints.
+    pub(super) fn control(&self, sql: &'static str) {
+        let run = || self.connection.prepare_cached(sql)?.raw_execute();
+        run().unwrap_or_else(|error| panic!("savepoints of the one connection nest as the server opens them; `{sql}`: {error}"));
+    }
+
+    /// The parsed form of a text.
+    pub(super) fn statement(&self, text: &str, given: &[u32]) -> Result<Rc<Statement>, SqlError> {
+        let mut cache = self.parsed.borrow_mut();
+        if let Some((_, known)) = cache.get(text).and_then(|forms| forms.iter().find(|(types, _)| types == given)) {
+            return Ok(known.clone());
+        }
+        let statement = Rc::new(self.parse(text, given)?);
+        if cache.len() >= PARSED {
+            cache.clear();
+        }
+        cache.entry(text.to_owned()).or_default().push((given.to_vec(), statement.clone()));
+        Ok(statement)
+    }
+
+    fn parse(&self, text: &str, given: &[u32]) -> Result<Statement, SqlError> {
+        let statement::Parsed { kind, tag, translation, parameters, results } = statement::parse(text, given)?;
+        let mut statement =
+            Statement { kind, sql: translation.sql, parameters, columns: Vec::new(), tag, writes: false, locks: translation.locks };
+        if kind == Kind::Query {
+            let prepared = self.connection.prepare_cached(&statement.sql)?;
+            statement.writes = !prepared.readonly();
+            let columns = prepared.columns();
+            let exact = results.len() == columns.len();
+            let told = |i: usize| if exact { results[i] } else { None };
+            statement.columns = columns
+                .enumerate()
+                .map(|(i, column)| {
+                    let declared = column.decl_type().and_then(|name| Type::from_name(name).ok());
+                    Column { name: column.name().to_owned(), of: told(i).or(declared).unwrap_or(Type::Int8) }
+                })
+                .collect();
+        }
+        Ok(statement)
+    }
+
+    /// Runs a statement while the server's clock shows `wall`; returns how many rows came, or were changed.
+    pub(super) fn run(&self, statement: &Statement, values: &[Value], wall: WallTime, rows: Rows<'_>) -> Result<u64, SqlError> {
+        self.clock.store(wall.0, Ordering::Relaxed);
+        let mut prepared = self.connection.prepare_cached(&statement.sql)?;
+        // A client may give a type to a parameter that the text does not use.
+        let values = &values[..values.len().min(prepared.parameter_count())];
+        if statement.columns.is_empty() {
+            return Ok(prepared.execute(params_from_iter(values))? as u64);
+        }
+        let mut result = prepared.query(params_from_iter(values))?;
+        let mut count = 0;
+        while let Some(row) = result.next()? {
+            rows(row)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Reads for the server itself. Rows that `typed` cannot make sense of are left out.
+    pub(super) fn read<T>(&self, sql: &'static str, range: &[i64], mut typed: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+        let mut run = || -> rusqlite::Result<Vec<T>> {
+            let mut prepared = self.connection.prepare_cached(sql)?;
+            let mut result = prepared.query(params_from_iter(range))?;
+            let mut rows = Vec::new();
+            while let Some(row) = result.next()? {
+                rows.extend(typed(row).ok());
+            }
+            Ok(rows)
+        };
+        run().unwrap_or_else(|error| panic!("the server's own queries fit its schema; `{sql}`: {error}"))
+    }
+
+    /// Which rows were touched since the last call.
+    pub(super) fn take_touched(&self) -> Touched {
+        std::mem::take(&mut *self.touched.lock().expect("one thread uses a connection"))
+    }
+}
+
+/// Tables and first rows.
+fn fill(connection: &Connection, template: &Template) -> rusqlite::Result<()> {
+    for table in SCHEMA {
+        // PostgreSQL's primary keys are never null; SQLite's may be.
+        connection.execute_batch(&table.replace("PRIMARY KEY", "NOT NULL PRIMARY KEY"))?;
+    }
+    if template.unique_marker {
+        connection.execute_batch(UNIQUE_MARKER)?;
+    }
+    connection.execute_batch("BEGIN")?;
+    let mut player = connection.prepare("INSERT INTO points (player, points, last_active) VALUES (?1, 0, 0)")?;
+    for id in 1..=template.players {
+        player.execute([id])?;
+    }
+    let mut task = connection.prepare("INSERT INTO task (period, due, status, version, attempt) VALUES (?1, ?2, 0, 0, 0)")?;
+    for period in &template.tasks {
+        task.execute([period.id.0, period.due.0])?;
+    }
+    connection.execute_batch("INSERT INTO fence (name, token) VALUES ('settlement', 0); COMMIT")
+}
+
+/// Refuses the functions that would show the clock or the dice of the machine that simulates.
+fn authorize(context: AuthContext<'_>) -> Authorization {
+    const FORBIDDEN: [&str; 12] = [
+        "random", "randomblob", "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff", "current_timestamp",
+        "current_date", "current_time",
+    ];
+    match context.action {
+        AuthAction::Function { function_name } if FORBIDDEN.iter().any(|f| function_name.eq_ignore_ascii_case(f)) => Authorization::Deny,
+        _ => Authorization::Allow,
+    }
+}
+
+thread_local! {
+    static POOL: RefCell<Vec<(Template, Sqlite)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A database that is as its template says, until it goes back to the pool.
+pub(super) struct Pooled(Option<(Template, Sqlite)>);
+
+impl Pooled {
+    pub(super) fn take(template: Template) -> Pooled {
+        let kept = POOL.with_borrow_mut(|pool| pool.iter().position(|(kept, _)| *kept == template).map(|i| pool.remove(i)));
+        let (template, sqlite) = kept.unwrap_or_else(|| {
+            let sqlite = Sqlite::open(&template).unwrap_or_else(|error| panic!("SQLite takes the schema: {error}"));
+            (template, sqlite)
+        });
+        sqlite.control("SAVEPOINT seed");
+        sqlite.take_touched();
+        Pooled(Some((template, sqlite)))
+    }
+}
+
+impl Deref for Pooled {
+    type Target = Sqlite;
+    fn deref(&self) -> &Sqlite {
+        &self.0.as_ref().expect("it goes back only when it is dropped").1
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        let Some((template, sqlite)) = self.0.take() else { return };
+        // A connection that cannot be cleaned is thrown away: dropping must not panic.
+        let clean = || sqlite.connection.execute_batch("ROLLBACK TO seed; RELEASE seed");
+        if clean().is_err() {
+            return;
+        }
+        // The thread may be ending, its pool gone.
+        let _ = POOL.try_with(|pool| {
+            let mut pool = pool.borrow_mut();
+            if pool.len() == POOLED {
+                pool.remove(0);
+            }
+            pool.push((template, sqlite));
+        });
+    }
+}
+
+/// The tables by which [`Touched`] sorts rows are those of the schema.
+const _: () = assert!(changes::TABLES == SCHEMA.len());

@@ -1,0 +1,152 @@
+//! A statement that has been parsed: what it is, what it takes, what it returns.
+
+use super::columns;
+use super::dialect::{self, Translation};
+use super::error::SqlError;
+use super::lexer::{self, Token};
+use super::value::Type;
+
+/// What a statement is to the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing but blanks.
+    Empty,
+    Begin,
+    Commit,
+    Rollback,
+    /// A setting, which is accepted and has no effect.
+    Set,
+    /// Everything that the database runs.
+    Query,
+}
+
+/// A result column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub name: String,
+    pub of: Type,
+}
+
+/// A parsed statement.
+#[derive(Debug)]
+pub(super) struct Statement {
+    pub kind: Kind,
+    /// What SQLite runs.
+    pub sql: String,
+    pub parameters: Vec<Type>,
+    pub columns: Vec<Column>,
+    /// What the completion says: `SELECT`, `INSERT 0`, …
+    pub tag: &'static str,
+    /// It changes rows.
+    pub writes: bool,
+    /// It locks rows although it only reads.
+    pub locks: bool,
+}
+
+/// What the text alone tells about a statement.
+pub(super) struct Parsed {
+    pub kind: Kind,
+    pub tag: &'static str,
+    pub translation: Translation,
+    /// Types of the parameters: as the client gave them, else as the text tells, else `bigint`.
+    pub parameters: Vec<Type>,
+    /// Types of the result columns, as far as the text tells them.
+    pub results: Vec<Option<Type>>,
+}
+
+/// Parses one statement; `given` are the types that the client gave to its parameters, 0 = none.
+pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
+    let mut tokens = lexer::tokens(text)?;
+    while tokens.last() == Some(&Token::Semicolon) {
+        tokens.pop();
+    }
+    if tokens.contains(&Token::Semicolon) {
+        return Err(SqlError::new("42601", "cannot insert multiple commands into a prepared statement"));
+    }
+    let (kind, tag) = verb(&tokens)?;
+    let (translation, results);
+    let mut parameters = Vec::new();
+    match kind {
+        Kind::Query => {
+            translation = dialect::translate(&tokens)?;
+            parameters = parameter_types(&translation, given)?;
+            results = columns::result_types(&tokens, &parameters)?;
+        }
+        Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set => (translation, results) = Default::default(),
+    }
+    Ok(Parsed { kind, tag, translation, parameters, results })
+}
+
+fn parameter_types(translation: &Translation, given: &[u32]) -> Result<Vec<Type>, SqlError> {
+    let told = &translation.parameters;
+    (0..told.len().max(given.len()))
+        .map(|i| match given.get(i) {
+            None | Some(0) => Ok(told.get(i).copied().flatten().unwrap_or(Type::Int8)),
+            Some(oid) => Type::from_oid(*oid),
+        })
+        .collect()
+}
+
+/// What kind of statement this is, by its first word.
+fn verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
+    let Some(first) = tokens.first() else { return Ok((Kind::Empty, "")) };
+    let Token::Word(word) = first else { return Err(SqlError::new("42601", "a statement begins with a word")) };
+    let control = match word.to_ascii_lowercase().as_str() {
+        "begin" | "start" => (Kind::Begin, "BEGIN"),
+        "commit" | "end" => (Kind::Commit, "COMMIT"),
+        "rollback" | "abort" => (Kind::Rollback, "ROLLBACK"),
+        "set" => (Kind::Set, "SET"),
+        "with" => return main_verb(tokens),
+        _ => return query_tag(first).map(|tag| (Kind::Query, tag)),
+    };
+    isolation(tokens)?;
+    if control.0 == Kind::Rollback && tokens.iter().any(|t| t.is("to")) {
+        return Err(SqlError::unsupported("SAVEPOINT"));
+    }
+    Ok(control)
+}
+
+/// The verb behind the common table expressions, which stand in parentheses.
+fn main_verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
+    let mut depth = 0_i32;
+    for token in tokens {
+        match token {
+            Token::Open => depth += 1,
+            Token::Close => depth -= 1,
+            Token::Word(_) if depth == 0 && token.is_any(&["select", "insert", "update", "delete", "values"]) => {
+                return query_tag(token).map(|tag| (Kind::Query, tag));
+            }
+            _ => {}
+        }
+    }
+    Err(SqlError::new("42601", "syntax error at end of input"))
+}
+
+/// The completion tag of a query; only these statements reach SQLite.
+fn query_tag(verb: &Token<'_>) -> Result<&'static str, SqlError> {
+    const VERBS: [(&str, &str); 5] =
+        [("select", "SELECT"), ("values", "SELECT"), ("insert", "INSERT 0"), ("update", "UPDATE"), ("delete", "DELETE")];
+    const KNOWN: [&str; 20] = [
+        "create", "drop", "alter", "truncate", "savepoint", "release", "lock", "show", "copy", "listen", "notify", "explain", "vacuum",
+        "analyze", "declare", "fetch", "prepare", "execute", "discard", "merge",
+    ];
+    if let Some((_, tag)) = VERBS.iter().find(|(word, _)| verb.is(word)) {
+        return Ok(tag);
+    }
+    let Token::Word(word) = verb else { return Err(SqlError::new("42601", "a statement begins with a word")) };
+    if verb.is_any(&KNOWN) {
+        return Err(SqlError::unsupported(word.to_ascii_uppercase()));
+    }
+    Err(SqlError::new("42601", format!("syntax error at or near \"{word}\"")))
+}
+
+/// Refuses transactions of another isolation than the one there is.
+fn isolation(tokens: &[Token<'_>]) -> Result<(), SqlError> {
+    if tokens.iter().any(|t| t.is_any(&["serializable", "repeatable", "uncommitted", "prepared"])) {
+        return Err(SqlError::unsupported("an isolation level other than READ COMMITTED"));
+    }
+    if tokens.windows(2).any(|pair| pair[0].is("read") && pair[1].is("only")) {
+        return Err(SqlError::unsupported("READ ONLY"));
+    }
+    Ok(())
+}
