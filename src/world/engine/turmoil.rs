@@ -14,6 +14,7 @@ mod dial;
 mod links;
 mod machine;
 mod process;
+mod seam;
 mod socket;
 mod stream;
 #[cfg(test)]
@@ -21,8 +22,7 @@ mod tests;
 mod wire;
 
 use super::{Boot, Ended, Engine, Observer, Refused, Settings};
-use crate::host::{Duplex, Listen, Task};
-use crate::id::{FaultId, HostId};
+use crate::id::HostId;
 use crate::seed::Rng;
 use crate::time::{SimTime, millis};
 use futures_util::future::LocalBoxFuture;
@@ -33,7 +33,6 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::io;
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, UNIX_EPOCH};
@@ -52,6 +51,13 @@ const LONGEST_TICK_MS: u64 = 10;
 /// the spread decides races. turmoil's own 5 puts most segments on the smallest latency.
 const LATENCY_CURVE: f64 = 2.0;
 
+/// What the world wants to be called for.
+type Call = Box<dyn FnOnce()>;
+
+/// How many segments a receiver may leave unread until its sender has to wait. turmoil forgets an
+/// end of stream that arrives when exactly so many wait, so it is more than clients ever leave.
+const UNREAD: usize = 1024;
+
 /// A run on `turmoil::Sim`.
 struct Turmoil {
     settings: Settings,
@@ -62,7 +68,7 @@ struct Turmoil {
     observer: RefCell<Option<Rc<dyn Observer>>>,
     wire: Wire,
     machines: RefCell<BTreeMap<HostId, Rc<Machine>>>,
-    calls: RefCell<BTreeMap<(SimTime, u64), Box<dyn FnOnce()>>>,
+    calls: RefCell<BTreeMap<(SimTime, u64), Call>>,
     calls_made: Cell<u64>,
     polls: Cell<u64>,
     outcome: RefCell<Option<Result<Ended, Refused>>>,
@@ -126,6 +132,7 @@ impl Turmoil {
             .tick_duration(Duration::from_millis(self.tick_ms))
             .min_message_latency(self.settings.latency_min)
             .max_message_latency(self.settings.latency_max)
+            .tcp_capacity(UNREAD)
             .enable_random_order()
             .build();
         sim.set_message_latency_curve(LATENCY_CURVE);
@@ -172,7 +179,9 @@ impl Turmoil {
     fn clear(&self) {
         self.calls.take();
         let machines = self.machines.borrow().values().cloned().collect::<Vec<_>>();
-        machines.iter().for_each(|machine| machine.clear());
+        for machine in machines {
+            machine.clear();
+        }
         let sockets = self.wire.lock().clear();
         drop(sockets);
         self.observer.take();
@@ -269,101 +278,5 @@ impl Turmoil {
             machine.order(Order::Start(process.clone(), task.clone()));
         }
         Some((process, task))
-    }
-}
-
-impl Engine for Turmoil {
-    fn now(&self) -> SimTime {
-        self.now.get()
-    }
-
-    fn connect(&self, from: HostId, to: HostId) -> LocalBoxFuture<'static, io::Result<Box<dyn Duplex>>> {
-        Box::pin(dial::connect(self.rc(), from, to))
-    }
-
-    fn listen(&self, on: HostId) -> LocalBoxFuture<'static, io::Result<Box<dyn Listen>>> {
-        Box::pin(dial::listen(self.rc(), on))
-    }
-
-    fn spawn(&self, on: HostId, _name: &'static str, task: LocalBoxFuture<'static, ()>) -> Task {
-        let started = self.start_task(on, Kind::Application, task);
-        let machine = self.machine(on);
-        Task::new(move || {
-            if let Some((process, task)) = started {
-                task.abort();
-                machine.order(Order::End(process, task));
-            }
-        })
-    }
-
-    fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
-        let engine = self.rc();
-        Box::pin(async move {
-            // Whoever wakes in the middle of a tick would see its beginning, and believe to have woken early.
-            let now = engine.now().0;
-            let due = (engine.now() + d).0.next_multiple_of(engine.tick_ms);
-            if due > now {
-                tokio::time::sleep(Duration::from_millis(due - now)).await;
-            } else {
-                // A loop over no time at all must still be seen by the poll budget.
-                tokio::task::yield_now().await;
-            }
-        })
-    }
-
-    fn call_at(&self, at: SimTime, call: Box<dyn FnOnce()>) {
-        let number = self.calls_made.replace(self.calls_made.get() + 1);
-        self.calls.borrow_mut().insert((at, number), call);
-    }
-
-    fn min_latency(&self) -> Duration {
-        self.settings.latency_min
-    }
-
-    fn crash(&self, host: HostId) {
-        self.machine(host).kill();
-    }
-
-    fn power_off(&self, host: HostId) {
-        self.machine(host).kill();
-        let mut state = self.wire.lock();
-        if !state.links.is_off(host) {
-            state.links.power_off(host);
-            state.silence(host);
-        }
-    }
-
-    fn restart(&self, host: HostId) {
-        self.wire.lock().links.power_on(host);
-        self.machine(host).start();
-    }
-
-    fn pause(&self, host: HostId) {
-        if let Some(process) = &*self.machine(host).process.borrow() {
-            process.paused.set(true);
-        }
-    }
-
-    fn resume(&self, host: HostId) {
-        if let Some(process) = &*self.machine(host).process.borrow() {
-            process.paused.set(false);
-            process.wake_all();
-        }
-    }
-
-    fn block(&self, from: HostId, to: HostId, fault: FaultId) {
-        self.wire.lock().links.block(from, to, fault);
-    }
-
-    fn unblock(&self, from: HostId, to: HostId, fault: FaultId) {
-        self.wire.lock().links.unblock(from, to, fault);
-    }
-
-    fn delay(&self, from: HostId, to: HostId, extra: Duration, fault: FaultId) {
-        self.wire.lock().links.delay(from, to, extra, fault);
-    }
-
-    fn lose_next(&self, from: HostId, to: HostId, fault: FaultId) {
-        self.wire.lock().links.lose_next(from, to, fault);
     }
 }

@@ -66,18 +66,18 @@ struct Power {
 /// All links, by sender and receiver.
 #[derive(Default)]
 pub(super) struct Links {
-    links: BTreeMap<(HostId, HostId), Link>,
+    by_ends: BTreeMap<(HostId, HostId), Link>,
     power: BTreeMap<HostId, Power>,
     reports: Vec<Report>,
 }
 
 impl Links {
     pub(super) fn block(&mut self, from: HostId, to: HostId, fault: FaultId) {
-        self.links.entry((from, to)).or_default().blocks.push(Harm::new(fault));
+        self.by_ends.entry((from, to)).or_default().blocks.push(Harm::new(fault));
     }
 
     pub(super) fn unblock(&mut self, from: HostId, to: HostId, fault: FaultId) {
-        if let Some(link) = self.links.get_mut(&(from, to))
+        if let Some(link) = self.by_ends.get_mut(&(from, to))
             && let Some(position) = link.blocks.iter().position(|block| block.fault == fault)
         {
             link.blocks.remove(position);
@@ -85,12 +85,12 @@ impl Links {
     }
 
     pub(super) fn delay(&mut self, from: HostId, to: HostId, extra: Duration, fault: FaultId) {
-        let link = self.links.entry((from, to)).or_default();
+        let link = self.by_ends.entry((from, to)).or_default();
         link.delay = (!extra.is_zero()).then(|| (millis(extra), Harm::new(fault)));
     }
 
     pub(super) fn lose_next(&mut self, from: HostId, to: HostId, fault: FaultId) {
-        self.links.entry((from, to)).or_default().lose.push_back(fault);
+        self.by_ends.entry((from, to)).or_default().lose.push_back(fault);
     }
 
     pub(super) fn power_off(&mut self, host: HostId) {
@@ -114,7 +114,7 @@ impl Links {
 
     /// Whether a segment that wants to leave now is held back. Whatever holds it is felt.
     pub(super) fn holds(&mut self, from: HostId, to: HostId) -> bool {
-        let Some(link) = self.links.get_mut(&(from, to)) else { return false };
+        let Some(link) = self.by_ends.get_mut(&(from, to)) else { return false };
         for block in &mut link.blocks {
             block.feel(&mut self.reports);
         }
@@ -123,7 +123,7 @@ impl Links {
 
     /// How many milliseconds a segment that wants to leave now is delayed. The delay is felt.
     pub(super) fn extra(&mut self, from: HostId, to: HostId) -> u64 {
-        match self.links.get_mut(&(from, to)).and_then(|link| link.delay.as_mut()) {
+        match self.by_ends.get_mut(&(from, to)).and_then(|link| link.delay.as_mut()) {
             None => 0,
             Some((extra, harm)) => {
                 harm.feel(&mut self.reports);
@@ -134,7 +134,7 @@ impl Links {
 
     /// Whether the data segment that leaves now is lost for good.
     pub(super) fn loses(&mut self, from: HostId, to: HostId) -> bool {
-        let Some(fault) = self.links.get_mut(&(from, to)).and_then(|link| link.lose.pop_front()) else { return false };
+        let Some(fault) = self.by_ends.get_mut(&(from, to)).and_then(|link| link.lose.pop_front()) else { return false };
         self.reports.push(Report::Felt(fault));
         self.reports.push(Report::Lost(from, to));
         true

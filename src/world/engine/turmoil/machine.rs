@@ -7,7 +7,7 @@
 
 use super::process::{Gate, Process, TaskCell};
 use super::wire::Bell;
-use super::{Turmoil, TURMOIL_MS};
+use super::{TURMOIL_MS, Turmoil};
 use crate::id::HostId;
 use crate::world::engine::Boot;
 use crate::world::engine::quiet::quietly;

@@ -52,8 +52,9 @@ impl Process {
 
     /// Drops all tasks. Called inside the host, where what they drop can still be said to the network.
     pub(super) fn end(&self) {
-        let tasks = self.tasks.take();
-        tasks.into_values().for_each(|task| task.end());
+        for task in self.tasks.take().into_values() {
+            task.end();
+        }
     }
 
     /// Drops one task, inside the host.

@@ -1,155 +1,20 @@
 //! Stories on raw streams: what a connection, a process and a link do when they are hurt.
 
-use super::*;
+mod order;
+mod stage;
+
+use super::run;
+use crate::host::Duplex;
+use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
-use crate::time::Span;
-use crate::trace::Digest;
-use std::io::ErrorKind;
+use crate::time::{SimTime, Span};
+use crate::world::engine::{Boot, Ended, Engine, Observer, Refused, Settings};
+use stage::{CLIENT, FAULT, SERVER, ping, pinger, settings, tell, tell_with_panics};
+use std::cell::RefCell;
+use std::io::{self, ErrorKind};
+use std::rc::{Rc, Weak};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
-const SERVER: HostId = HostId::Lease;
-const CLIENT: HostId = HostId::Traffic;
-const FAULT: FaultId = FaultId(3);
-
-fn settings(seed: u64) -> Settings {
-    Settings { seed: Seed(seed), latency_min: 2.ms(), latency_max: 8.ms(), until: SimTime(20_000), poll_budget: 100_000 }
-}
-
-/// What an observer of one run was told.
-struct Seen {
-    digest: Cell<Digest>,
-    felt: RefCell<Vec<FaultId>>,
-    lost: RefCell<Vec<(HostId, HostId)>>,
-    panics: RefCell<Vec<(HostId, String)>>,
-}
-
-impl Observer for Seen {
-    fn note(&self, at: SimTime, word: u64) {
-        let mut digest = self.digest.get();
-        digest.mix(at.0);
-        digest.mix(word);
-        self.digest.set(digest);
-    }
-    fn felt(&self, fault: FaultId) {
-        self.felt.borrow_mut().push(fault);
-    }
-    fn reply_lost(&self, from: HostId, to: HostId) {
-        self.lost.borrow_mut().push((from, to));
-    }
-    fn panicked(&self, host: HostId, message: String) {
-        self.panics.borrow_mut().push((host, message));
-    }
-}
-
-/// The engine, and what the hosts of a story write down, with the time at which they do.
-#[derive(Clone)]
-struct Stage {
-    engine: Rc<dyn Engine>,
-    diary: Rc<RefCell<Vec<(u64, String)>>>,
-}
-
-impl Stage {
-    fn write(&self, line: impl Into<String>) {
-        self.diary.borrow_mut().push((self.engine.now().0, line.into()));
-    }
-
-    async fn sleep(&self, d: Duration) {
-        self.engine.sleep(d).await;
-    }
-
-    async fn dial(&self, from: HostId) -> io::Result<Box<dyn Duplex>> {
-        self.engine.connect(from, SERVER).await
-    }
-
-    fn at(&self, ms: u64, call: impl FnOnce(&dyn Engine) + 'static) {
-        let engine = self.engine.clone();
-        self.engine.call_at(SimTime(ms), Box::new(move || call(&*engine)));
-    }
-
-    /// A host that answers each byte with the same byte, on any number of connections.
-    fn echo(&self) -> (HostId, Boot) {
-        self.host(SERVER, |stage| async move {
-            let mut listener = stage.engine.listen(SERVER).await.expect("nobody else listens here");
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let echo = async move {
-                    while let Ok(byte) = stream.read_u8().await {
-                        if stream.write_u8(byte).await.is_err() {
-                            return;
-                        }
-                    }
-                };
-                stage.engine.spawn(SERVER, "echo", Box::pin(echo)).detach();
-            }
-        })
-    }
-
-    fn host<F: Future<Output = ()> + 'static>(&self, host: HostId, main: impl Fn(Stage) -> F + 'static) -> (HostId, Boot) {
-        let stage = self.clone();
-        (host, Rc::new(move || Box::pin(main(stage.clone()))))
-    }
-}
-
-struct Told {
-    outcome: Result<Ended, Refused>,
-    diary: Vec<(u64, String)>,
-    seen: Rc<Seen>,
-}
-
-impl Told {
-    fn lines(&self) -> Vec<&str> {
-        self.diary.iter().map(|(_, line)| line.as_str()).collect()
-    }
-
-    fn at(&self, wanted: &str) -> u64 {
-        let found = self.diary.iter().find(|(_, line)| line == wanted);
-        found.unwrap_or_else(|| panic!("`{wanted}` is not in {:?}", self.diary)).0
-    }
-}
-
-fn tell(settings: &Settings, build: impl FnOnce(&Stage) -> Vec<(HostId, Boot)>) -> Told {
-    let seen = Rc::new(Seen {
-        digest: Cell::new(Digest::EMPTY),
-        felt: RefCell::default(),
-        lost: RefCell::default(),
-        panics: RefCell::default(),
-    });
-    let diary = Rc::new(RefCell::new(Vec::new()));
-    let outcome = run(settings, seen.clone(), |engine| build(&Stage { engine, diary: diary.clone() }));
-    Told { outcome, diary: diary.take(), seen }
-}
-
-/// Sends a byte and waits for its echo: `echo`, `end`, the kind of error, or `silence` after a second.
-async fn ping(stage: &Stage, stream: &mut Box<dyn Duplex>, byte: u8) -> String {
-    let answer = async {
-        if let Err(error) = stream.write_u8(byte).await {
-            return format!("{:?}", error.kind());
-        }
-        match stream.read_u8().await {
-            Ok(answer) if answer == byte => "echo".to_owned(),
-            Ok(answer) => format!("echo of {answer}"),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => "end".to_owned(),
-            Err(error) => format!("{:?}", error.kind()),
-        }
-    };
-    tokio::select! {
-        biased;
-        answer = answer => answer,
-        () = stage.engine.sleep(1.seconds()) => "silence".to_owned(),
-    }
-}
-
-/// A client that pings every 100 ms on one connection, `times` times.
-fn pinger(stage: &Stage, times: u8) -> (HostId, Boot) {
-    stage.host(CLIENT, move |stage| async move {
-        let mut stream = stage.dial(CLIENT).await.expect("the server listens");
-        stage.write("connected");
-        for n in 0..times {
-            let answer = ping(&stage, &mut stream, n).await;
-            stage.write(answer);
-            stage.sleep(100.ms()).await;
-        }
-    })
-}
 
 #[test]
 fn an_echo_takes_a_round_trip_and_sleep_is_exact() {
@@ -174,7 +39,7 @@ fn an_echo_takes_a_round_trip_and_sleep_is_exact() {
 fn nobody_listening_is_refused_after_a_round_trip() {
     let told = tell(&settings(2), |stage| {
         let client = stage.host(CLIENT, |stage| async move {
-            stage.write(format!("{:?}", stage.dial(CLIENT).await.map_err(|e| e.kind()).map(|_| ())));
+            stage.write(format!("{:?}", stage.dial(CLIENT).await.map(drop).map_err(|e| e.kind())));
         });
         vec![stage.host(SERVER, |stage| async move { stage.sleep(1.hours()).await }), client]
     });
@@ -192,7 +57,7 @@ fn a_crash_closes_connections_refuses_new_ones_and_a_restart_serves_again() {
             stage.write(first);
             let end = stream.read(&mut [0]).await;
             stage.write(format!("{end:?}"));
-            stage.write(format!("{:?}", stage.dial(CLIENT).await.map_err(|e| e.kind()).map(|_| ())));
+            stage.write(format!("{:?}", stage.dial(CLIENT).await.map(drop).map_err(|e| e.kind())));
             stage.sleep(1.seconds()).await;
             let mut stream = stage.dial(CLIENT).await.expect("the server listens again");
             let again = ping(&stage, &mut stream, 2).await;
@@ -385,7 +250,7 @@ fn a_lost_reply_silences_its_direction_of_its_connection_only() {
 
 #[test]
 fn a_panic_is_reported_and_kills_its_process_alone() {
-    let told = tell(&settings(12), |stage| {
+    let told = tell_with_panics(&settings(12), |stage| {
         let client = stage.host(CLIENT, |stage| async move {
             let survivor = stage.clone();
             let other_task = async move {
@@ -455,83 +320,104 @@ fn an_aborted_task_ends_and_drops_what_it_holds() {
     assert!((152..=158).contains(&told.at("Ok(0)")));
 }
 
-/// Everything at once, as food for the digest.
-fn busy(seed: u64) -> (Digest, Vec<(u64, String)>) {
-    let told = tell(&settings(seed), |stage| {
-        stage.at(2_000, |engine| engine.pause(SERVER));
-        stage.at(2_500, |engine| engine.resume(SERVER));
-        stage.at(4_000, |engine| engine.crash(SERVER));
-        stage.at(4_100, |engine| engine.restart(SERVER));
-        stage.at(6_000, |engine| engine.block(HostId::node(1), SERVER, FAULT));
-        stage.at(7_000, |engine| engine.unblock(HostId::node(1), SERVER, FAULT));
-        stage.at(8_000, |engine| engine.lose_next(SERVER, HostId::node(2), FAULT));
-        let nodes = (0..3).map(HostId::node).map(|node| {
-            stage.host(node, move |stage| async move {
-                loop {
-                    if let Ok(mut stream) = stage.dial(node).await {
-                        while let answer = ping(&stage, &mut stream, 1).await
-                            && answer == "echo"
-                        {
-                            stage.write(format!("{node} {answer}"));
-                        }
-                    }
-                    stage.sleep(50.ms()).await;
-                }
-            })
-        });
-        nodes.chain([stage.echo()]).collect()
-    });
-    assert_eq!(told.outcome, Ok(Ended::Horizon));
-    (told.seen.digest.get(), told.diary)
-}
-
+/// The client writes more than a window while the server is paused. Its writes stop, and all of it arrives after the resume.
 #[test]
-fn the_same_seed_tells_the_same_story_twice_and_on_another_thread() {
-    let first = busy(21);
-    assert!(first.1.len() > 1_000, "the nodes were busy: {} echoes", first.1.len());
-    assert_eq!(first, busy(21));
-    assert_eq!(first, std::thread::spawn(|| busy(21)).join().expect("the thread ends"));
-    assert_ne!(first.0, busy(22).0);
-}
-
-/// Who of three nodes that start together gets the one thing that a server gives away.
-fn winner(settings: &Settings) -> HostId {
-    let told = tell(settings, |stage| {
-        let nodes = (0..3).map(HostId::node).map(|node| {
-            stage.host(node, move |stage| async move {
-                let mut stream = stage.dial(node).await.expect("the server listens");
-                stage.sleep(SimTime(100).since(stage.engine.now())).await;
-                stream.write_u8(1).await.expect("the server is there");
-                std::future::pending::<()>().await;
-            })
-        });
+fn a_writer_waits_for_a_reader_that_does_not_read() {
+    const CHUNK: usize = 512;
+    const CHUNKS: usize = 2 * super::UNREAD;
+    let told = tell(&settings(15), |stage| {
+        stage.at(50, |engine| engine.pause(SERVER));
+        stage.at(5_000, |engine| engine.resume(SERVER));
         let server = stage.host(SERVER, |stage| async move {
             let mut listener = stage.engine.listen(SERVER).await.expect("nobody else listens here");
-            while let Ok((mut stream, node)) = listener.accept().await {
-                let judge = stage.clone();
-                let first = async move {
-                    if stream.read_u8().await.is_ok() {
-                        judge.write(node.to_string());
-                    }
-                };
-                stage.engine.spawn(SERVER, "judge", Box::pin(first)).detach();
-            }
+            let (mut stream, _) = listener.accept().await.expect("the client comes");
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).await.expect("the client closes in peace");
+            stage.write(format!("read {}", all.len()));
         });
-        nodes.chain([server]).collect()
+        let client = stage.host(CLIENT, |stage| async move {
+            let mut stream = stage.dial(CLIENT).await.expect("the server listens");
+            stage.sleep(100.ms()).await;
+            for _ in 0..CHUNKS {
+                stream.write_all(&[7; CHUNK]).await.expect("the server is there");
+            }
+            stage.write("written");
+        });
+        vec![server, client]
     });
-    told.diary[0].1.parse().expect("a host's name")
+    assert!(told.at("written") >= 5_000, "the window is smaller than what is written");
+    assert!(told.at(&format!("read {}", CHUNK * CHUNKS)) > 5_000);
 }
 
-/// The server gives to the first who asks. Whoever is registered first must not be favoured,
-/// neither at the shortest tick nor at one of several milliseconds.
+/// A request is held by a block while its sender dies and starts again: the kernel still delivers it, and then the end.
 #[test]
-fn three_nodes_that_race_win_about_equally_often() {
-    for (latency_min, latency_max) in [(2, 8), (8, 32)] {
-        let mut wins = [0; 3];
-        for seed in 0..300 {
-            let settings = Settings { latency_min: latency_min.ms(), latency_max: latency_max.ms(), until: SimTime(200), ..settings(seed) };
-            wins[winner(&settings).index() - HostId::node(0).index()] += 1;
-        }
-        assert!(wins.iter().all(|&n| n >= 70), "of 300 races at {latency_min} to {latency_max} ms, the nodes won {wins:?}");
-    }
+fn what_a_process_wrote_into_a_block_outlives_the_process() {
+    let told = tell(&settings(16), |stage| {
+        stage.at(50, |engine| engine.block(CLIENT, SERVER, FAULT));
+        stage.at(200, |engine| engine.crash(CLIENT));
+        stage.at(1_000, |engine| engine.unblock(CLIENT, SERVER, FAULT));
+        let server = stage.host(SERVER, |stage| async move {
+            let mut listener = stage.engine.listen(SERVER).await.expect("nobody else listens here");
+            let (mut stream, _) = listener.accept().await.expect("the client comes");
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).await.expect("the kernel closes in peace");
+            stage.write(format!("read {all:?}"));
+        });
+        let client = stage.host(CLIENT, |stage| async move {
+            let mut stream = stage.dial(CLIENT).await.expect("the server listens");
+            stage.sleep(100.ms()).await;
+            stream.write_all(&[1, 2, 3]).await.expect("the kernel takes it");
+            std::future::pending::<()>().await;
+        });
+        vec![server, client]
+    });
+    assert!((1_000..1_220).contains(&told.at("read [1, 2, 3]")));
+}
+
+/// A request that has left before the power went is applied; what a block held at that time is lost with its kernel.
+#[test]
+fn a_power_cut_loses_what_is_held_but_not_what_is_on_its_way() {
+    let told = tell(&settings(17), |stage| {
+        let server = stage.host(SERVER, |stage| async move {
+            let mut listener = stage.engine.listen(SERVER).await.expect("nobody else listens here");
+            let (mut stream, _) = listener.accept().await.expect("the client comes");
+            while let Ok(byte) = stream.read_u8().await {
+                stage.write(format!("read {byte}"));
+            }
+            stage.write("end");
+        });
+        let client = stage.host(CLIENT, |stage| async move {
+            let mut stream = stage.dial(CLIENT).await.expect("the server listens");
+            stream.write_u8(1).await.expect("the server is there");
+            stage.engine.block(CLIENT, SERVER, FAULT);
+            stream.write_u8(2).await.expect("the kernel takes it");
+            stage.engine.power_off(CLIENT);
+            stage.engine.unblock(CLIENT, SERVER, FAULT);
+        });
+        vec![server, client]
+    });
+    assert_eq!(told.lines(), ["read 1"]);
+}
+
+#[test]
+fn a_run_leaves_nothing_alive() {
+    let held = Rc::new(RefCell::new(Weak::<()>::new()));
+    let told = tell(&settings(18), |stage| {
+        let token = Rc::new(());
+        *held.borrow_mut() = Rc::downgrade(&token);
+        let client = stage.host(CLIENT, move |stage| {
+            let token = token.clone();
+            async move {
+                let stream = stage.dial(CLIENT).await;
+                stage.sleep(1.hours()).await;
+                drop((stream, token));
+            }
+        });
+        stage.at(1_000, |engine| engine.power_off(CLIENT));
+        stage.at(2_000, |engine| engine.restart(CLIENT));
+        vec![stage.echo(), client]
+    });
+    assert_eq!(told.outcome, Ok(Ended::Horizon));
+    assert!(held.borrow().upgrade().is_none(), "the host's code is gone with the run");
+    assert_eq!(Rc::strong_count(&told.seen), 1, "and so is the engine");
 }
