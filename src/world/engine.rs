@@ -2,6 +2,7 @@
 //! jumps from event to event, and [`turmoil`], an independent network.
 
 pub mod event;
+mod quiet;
 pub mod turmoil;
 
 use crate::host::{Duplex, Listen, Task};
