@@ -3,7 +3,7 @@
 
 use crate::host::{Duplex, Host, JobError, Listen, Task};
 use crate::id::{AttemptId, HostId};
-use crate::time::WallTime;
+use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, Phase, StepName};
 use crate::world::engine::Engine;
 use crate::world::faults::Blow;
@@ -45,6 +45,10 @@ impl Host for SimHost {
 
     fn wall(&self) -> WallTime {
         self.world.clock(self.id).borrow().shows(self.engine.now())
+    }
+
+    fn now(&self) -> SimTime {
+        self.engine.now()
     }
 
     fn random(&self) -> u64 {
