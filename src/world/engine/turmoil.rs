@@ -3,8 +3,8 @@
 //!
 //! Latency, order, loss of ports, timers and the scheduling of hosts are turmoil's. What turmoil
 //! does not have stands in the files below: processes that die, pause and restart on a host
-//! whose kernel lives ([`machine`], [`process`]), links that hold segments back instead of
-//! dropping them ([`links`], [`socket`]), and a handshake with a way back ([`dial`]).
+//! whose kernel lives (`machine`, `process`), links that hold segments back instead of
+//! dropping them (`links`, `socket`), and a handshake with a way back (`dial`).
 //!
 //! It advances in ticks. All hosts see the time at which the present tick began, whatever the
 //! order in which they run inside it, so that the history of a run never goes back. Hosts run in
@@ -54,9 +54,9 @@ const LATENCY_CURVE: f64 = 2.0;
 /// What the world wants to be called for.
 type Call = Box<dyn FnOnce()>;
 
-/// How many segments a receiver may leave unread until its sender has to wait. turmoil forgets an
-/// end of stream that arrives when exactly so many wait, so it is more than clients ever leave.
-const UNREAD: usize = 1024;
+/// How many segments a receiver may leave unread until its sender has to wait. turmoil counts
+/// segments, not bytes: this is about as much as a real window holds.
+const UNREAD: usize = 64;
 
 /// A run on `turmoil::Sim`.
 struct Turmoil {
