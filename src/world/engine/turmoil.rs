@@ -99,7 +99,8 @@ pub fn run(
     outcome
 }
 
-/// The tick: half of the smallest latency, so that a request and its reply never share one.
+/// The tick: half of the smallest latency, so that a request and its reply never share one. Ticks
+/// are what a run costs: eight idle hosts need about 26 µs of CPU for each, whatever its length.
 fn tick_ms(settings: &Settings) -> u64 {
     (millis(settings.latency_min) / 2).clamp(TURMOIL_MS, LONGEST_TICK_MS)
 }
