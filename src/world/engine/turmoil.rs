@@ -1,7 +1,7 @@
 //! The second engine: an independent network, `turmoil::Sim`, for the question whether a verdict
 //! depends on how we simulate.
 //!
-//! Latency, order, loss of ports, timers and the scheduling of hosts are turmoil's. What turmoil
+//! Latency, order, flow control, resets, timers and the scheduling of hosts are turmoil's. What turmoil
 //! does not have stands in the files below: processes that die, pause and restart on a host
 //! whose kernel lives (`machine`, `process`), links that hold segments back instead of
 //! dropping them (`links`, `socket`), and a handshake with a way back (`dial`).
