@@ -1,10 +1,10 @@
 //! The second engine: an independent network, `turmoil::Sim`, for the question whether a verdict
 //! depends on how we simulate.
 //!
-//! Latency, order, loss of ports, timers and the scheduling of hosts are turmoil's. What turmoil
+//! Latency, order, flow control, resets, timers and the scheduling of hosts are turmoil's. What turmoil
 //! does not have stands in the files below: processes that die, pause and restart on a host
-//! whose kernel lives ([`machine`], [`process`]), links that hold segments back instead of
-//! dropping them ([`links`], [`socket`]), and a handshake with a way back ([`dial`]).
+//! whose kernel lives (`machine`, `process`), links that hold segments back instead of
+//! dropping them (`links`, `socket`), and a handshake with a way back (`dial`).
 //!
 //! It advances in ticks. All hosts see the time at which the present tick began, whatever the
 //! order in which they run inside it, so that the history of a run never goes back. Hosts run in
@@ -54,9 +54,9 @@ const LATENCY_CURVE: f64 = 2.0;
 /// What the world wants to be called for.
 type Call = Box<dyn FnOnce()>;
 
-/// How many segments a receiver may leave unread until its sender has to wait. turmoil forgets an
-/// end of stream that arrives when exactly so many wait, so it is more than clients ever leave.
-const UNREAD: usize = 1024;
+/// How many segments a receiver may leave unread until its sender has to wait. turmoil counts
+/// segments, not bytes: this is about as much as a real window holds.
+const UNREAD: usize = 64;
 
 /// A run on `turmoil::Sim`.
 struct Turmoil {
@@ -99,7 +99,8 @@ pub fn run(
     outcome
 }
 
-/// The tick: half of the smallest latency, so that a request and its reply never share one.
+/// The tick: half of the smallest latency, so that a request and its reply never share one. Ticks
+/// are what a run costs: eight idle hosts need about 26 µs of CPU for each, whatever its length.
 fn tick_ms(settings: &Settings) -> u64 {
     (millis(settings.latency_min) / 2).clamp(TURMOIL_MS, LONGEST_TICK_MS)
 }

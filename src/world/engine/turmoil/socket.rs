@@ -6,7 +6,7 @@ use crate::id::HostId;
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil::net::TcpStream;
@@ -123,15 +123,11 @@ impl Socket {
         Poll::Ready(Ok(written))
     }
 
-    pub(super) fn poll_shutdown(&mut self, cx: &mut Context<'_>, links: &mut Links, now: u64) -> Poll<io::Result<()>> {
-        if std::mem::replace(&mut self.shut, true) || self.dark || self.mute {
-            return Poll::Ready(Ok(()));
-        }
-        if self.must_wait(links) {
+    /// No more data follows. The kernel tells the peer.
+    pub(super) fn shut_down(&mut self, links: &mut Links, now: u64) {
+        if !std::mem::replace(&mut self.shut, true) && !self.dark && !self.mute {
             self.hold(Outgoing::Fin, links, now);
-            return Poll::Ready(Ok(()));
         }
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 
     /// The process closed the socket, or is gone. The kernel says so to the peer once it may.
@@ -157,10 +153,16 @@ impl Socket {
                 self.retry_at = now + RETRY_MS;
                 return Flushed::Until(self.retry_at);
             }
-            let sent = match next {
-                Outgoing::Data(bytes) => Pin::new(&mut self.stream).poll_write(cx, bytes),
-                Outgoing::Fin => Pin::new(&mut self.stream).poll_shutdown(cx).map_ok(|()| 0),
-                Outgoing::Close => return Flushed::Closed,
+            let room = match next {
+                Outgoing::Data(_) => Poll::Ready(Ok(())),
+                // turmoil gives no credit for an end of stream, and forgets one that finds the receiver full.
+                Outgoing::Fin | Outgoing::Close => pin!(self.stream.writable()).poll(cx),
+            };
+            let sent = match (room, next) {
+                (Poll::Pending, _) => Poll::Pending,
+                (Poll::Ready(_), Outgoing::Data(bytes)) => Pin::new(&mut self.stream).poll_write(cx, bytes),
+                (Poll::Ready(_), Outgoing::Fin) => Pin::new(&mut self.stream).poll_shutdown(cx).map_ok(|()| 0),
+                (Poll::Ready(_), Outgoing::Close) => return Flushed::Closed,
             };
             match sent {
                 Poll::Pending => return Flushed::Full,

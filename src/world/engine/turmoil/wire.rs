@@ -85,11 +85,10 @@ impl State {
         written
     }
 
-    pub(super) fn poll_shutdown(&mut self, id: u64, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn shut_down(&mut self, id: u64) {
         let (socket, links, now) = self.socket(id);
-        let shut = socket.poll_shutdown(cx, links, now);
+        socket.shut_down(links, now);
         self.ring_if_waiting(id);
-        shut
     }
 
     /// The descriptor of a socket is gone. The kernel drops turmoil's stream: that must happen
