@@ -81,7 +81,14 @@ fn boundary(zone: &TimeZone, day: Date, time: Time) -> Timestamp {
 fn monthly() -> impl Strategy<Value = Monthly> {
     let from = (1995i16..2036, 1i8..=12, 1i8..=28).prop_map(|(y, m, d)| jiff::civil::date(y, m, d));
     let hour = prop_oneof![Just(0), Just(1), Just(2), 0i8..24];
-    (prop::collection::btree_set(1i8..=31, 1..6), hour, prop_oneof![Just(0i8), Just(30i8), 0..60i8], prop::sample::select(&ZONES[..]), from, 1u32..80)
+    (
+        prop::collection::btree_set(1i8..=31, 1..6),
+        hour,
+        prop_oneof![Just(0i8), Just(30i8), 0..60i8],
+        prop::sample::select(&ZONES[..]),
+        from,
+        1u32..80,
+    )
         .prop_map(|(days, hour, minute, zone, from, periods)| Monthly {
             days,
             time: Time::constant(hour, minute, 0, 0),
@@ -92,7 +99,7 @@ fn monthly() -> impl Strategy<Value = Monthly> {
 }
 
 proptest! {
-    #![proptest_config(config(192))]
+    #![proptest_config(config(256))]
 
     /// The calendar is what a walk over the civil days finds: each period once, in order, at its instant.
     #[test]
@@ -151,4 +158,23 @@ fn a_gap_is_jumped_over_and_a_fold_counts_once() {
     };
     assert_eq!(at(3, 29), ("2026-03-29".to_owned(), "2026-03-29T01:00:00Z".to_owned()));
     assert_eq!(at(10, 25), ("2026-10-25".to_owned(), "2026-10-25T00:30:00Z".to_owned()));
+}
+
+/// Every day for a thousand days, in every zone, at the hours at which clocks jump.
+#[test]
+fn daily_boundaries_survive_every_jump() {
+    let mut jumps = 0;
+    for zone in ZONES {
+        for (hour, minute) in [(0, 0), (0, 30), (1, 30), (2, 0), (2, 15), (2, 30)] {
+            let (days, time, from) = ((1..=31).collect(), Time::constant(hour, minute, 0, 0), jiff::civil::date(2017, 1, 1));
+            let daily = Monthly { days, time, zone, from, periods: 1000 };
+            let told: Vec<(PeriodId, WallTime)> = daily.calendar().periods.iter().map(|p| (p.id, p.due)).collect();
+            let walked: Vec<(PeriodId, WallTime)> = daily.walk().into_iter().map(|(day, at)| (PeriodId::on(day), at.into())).collect();
+            assert_eq!(told, walked[..1000], "{zone} {time}");
+            let zone = TimeZone::get(zone).expect("a known zone");
+            let odd = |(day, _): &(Date, Timestamp)| zone.to_ambiguous_timestamp(day.to_datetime(time)).is_ambiguous();
+            jumps += daily.walk().iter().filter(|found| odd(found)).count();
+        }
+    }
+    assert!(jumps > 50, "only {jumps} boundaries fell into a gap or a fold: nothing tested");
 }

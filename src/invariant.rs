@@ -91,3 +91,34 @@ pub fn all() -> &'static [&'static dyn Invariant] {
 pub fn judge(history: &History<'_>) -> Vec<(InvariantId, Verdict)> {
     all().iter().map(|judge| (judge.id(), judge.judge(history))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariant::script::{N0, P1, P2, Script, Settles};
+    use crate::time::Span;
+    use crate::trace::TaskStatus;
+
+    /// A run as it should be: two periods claimed, settled and paid in time by n0.
+    #[test]
+    fn a_good_run_holds_before_every_judge() {
+        let mut told = Script::new();
+        told.decides = Decides::TaskRow;
+        for (period, earning) in [(P1, 1), (P2, 2)] {
+            let rows = Settles { marks: &[earning], takes: &[(7, 40)], ranks: &[(7, 40)] };
+            told.before(period, 1.hours()).earn(earning, 7, 40);
+            told.after(period, 1.minutes()).claim(N0, period, 1);
+            told.after(period, 3.minutes()).settle(N0, period, &rows).pay(period, 1, 7);
+            told.after(period, 4.minutes()).task(N0, period, TaskStatus::Completed, 1);
+        }
+        told.watched_until(P2, 4.hours());
+        for judge in all() {
+            told.holds(*judge);
+        }
+    }
+
+    #[test]
+    fn there_is_a_judge_for_every_invariant() {
+        assert_eq!(all().iter().map(|judge| judge.id()).collect::<Vec<_>>(), InvariantId::ALL);
+    }
+}

@@ -3,6 +3,9 @@
 
 pub(crate) mod scale;
 mod text;
+mod validate;
+
+pub use validate::Misplanned;
 
 use crate::id::HostId;
 use crate::time::SimTime;

@@ -19,13 +19,13 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Faults at a time strike within this long after a boundary, real time.
-const NEAR: Duration = Duration::from_secs(5 * 60);
+const NEAR: Duration = Duration::from_mins(5);
 
 /// An outage begins this long before a boundary and ends [`OUTAGE_ENDS`] after it, real time.
-const OUTAGE_BEGINS: Duration = Duration::from_secs(5 * 60);
+const OUTAGE_BEGINS: Duration = Duration::from_mins(5);
 
 /// No fault that strikes at a time is healed later than this after the last boundary, real time.
-const OUTAGE_ENDS: Duration = Duration::from_secs(2 * 3600);
+const OUTAGE_ENDS: Duration = Duration::from_hours(2);
 
 /// The `nth` occurrence of a step is drawn up to this, so that later periods are struck too.
 const LATEST_OCCURRENCE: u32 = 4;
@@ -37,6 +37,7 @@ const SKEW_MS: i64 = 5 * 60_000;
 const SKEW_APART_MS: i64 = 4 * 60_000;
 
 /// A plan of this class.
+#[must_use]
 pub fn plan(class: FaultClass, seed: Seed, scenario: &Scenario, calendar: &Calendar, strategy: &dyn Strategy) -> FaultPlan {
     let seed = seed.fork("plan");
     let draw = |name: &str, percent| {
@@ -51,17 +52,23 @@ pub fn plan(class: FaultClass, seed: Seed, scenario: &Scenario, calendar: &Calen
 
 /// When every drawn fault that strikes at a time has healed. A run should last a liveness
 /// bound longer. Faults that strike at a step last at most [`longest_at_a_step`].
+///
+/// # Panics
+/// If the calendar watches no period, which [`crate::settlement::Schedule::calendar`] rules out.
+#[must_use]
 pub fn healed_by(scenario: &Scenario, calendar: &Calendar) -> SimTime {
     let last = calendar.periods.last().expect("a calendar watches at least one period");
     calendar.due(*last) + OUTAGE_ENDS / scenario.time_scale.max(1)
 }
 
 /// How long the longest drawn fault that strikes at a step lasts: one and a half times a slow step of 43 minutes.
+#[must_use]
 pub fn longest_at_a_step(scenario: &Scenario) -> Duration {
     43.minutes() * 3 / 2 / scenario.time_scale.max(1)
 }
 
 /// The server that a step talks to, by its name; `None` for work, which talks to nobody.
+#[must_use]
 pub fn peer(step: StepName) -> Option<HostId> {
     match step {
         s if s.starts_with("work") => None,

@@ -20,8 +20,8 @@ pub fn longest(history: &History<'_>, from: SimTime, to: SimTime, needs: &[HostI
     let mut able_since: Vec<Option<SimTime>> = vec![None; usize::from(history.nodes)];
     let mut longest = Duration::ZERO;
     let mut note = |at: SimTime, state: &State| {
-        for (node, since) in able_since.iter_mut().enumerate() {
-            let able = state.able(HostId::node(node as u8), needs);
+        for (node, since) in (0..).zip(&mut able_since) {
+            let able = state.able(HostId::node(node), needs);
             if let Some(began) = *since {
                 longest = longest.max(at.min(to).since(began.max(from)));
             }

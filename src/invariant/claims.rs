@@ -25,12 +25,11 @@ pub fn claims(trace: &Trace) -> Vec<Claim> {
         for record in tx.rows {
             let Event::TaskSet { period, status, version, attempt, .. } = record.event else { continue };
             let new = (period, status, version, attempt);
-            let changed = match rows.iter_mut().find(|row| row.0 == period) {
-                Some(row) => std::mem::replace(row, new) != new,
-                None => {
-                    rows.push(new);
-                    true
-                }
+            let changed = if let Some(row) = rows.iter_mut().find(|row| row.0 == period) {
+                std::mem::replace(row, new) != new
+            } else {
+                rows.push(new);
+                true
             };
             if changed && status == TaskStatus::Executing {
                 found.push(Claim { period, by: tx.by, at: tx.at, position: tx.position });

@@ -9,8 +9,7 @@
 
 use crate::id::PlayerId;
 use crate::invariant::History;
-use crate::invariant::settlements::{Settlement, settlements, transactions};
-use crate::settlement::Board;
+use crate::invariant::settlements::{Settlement, settlements};
 use crate::time::{SimTime, WallTime};
 use crate::trace::Event;
 
@@ -34,8 +33,8 @@ pub struct Earning {
 /// What one settlement counted.
 #[derive(Clone, Debug, Default)]
 pub struct Count {
-    /// Points by player.
-    pub board: Board,
+    /// Its earnings, by their places in the ledger.
+    pub places: Vec<usize>,
     /// What it had to count and did not mark.
     pub left_out: Option<Earning>,
     /// What it marked although it was earned after the period's end.
@@ -65,20 +64,28 @@ impl<'a> Ledger<'a> {
             let seen = Seen::of(settlement, due, &earnings, &settlements);
             let counted =
                 if settlement.marked().next().is_some() { marked(settlement, &earnings) } else { assumed(settlement, &seen, &earnings) };
-            counts.push(count(n, due, &counted, &seen, &mut earnings));
+            counts.push(count(n, due, counted, &seen, &mut earnings));
         }
         Ledger { earnings, settlements, counts }
+    }
+
+    /// What the `n`th settlement counted.
+    pub fn counted(&self, n: usize) -> impl Iterator<Item = &Earning> {
+        self.counts[n].places.iter().map(|&place| &self.earnings[place])
     }
 }
 
 /// Everything earned, by id.
 fn earnings(history: &History<'_>) -> Vec<Earning> {
     let mut found = Vec::with_capacity(64);
-    for tx in transactions(history.trace) {
-        for record in tx.rows {
-            if let Event::Earned { earning: id, player, amount, at: dated, .. } = record.event {
-                found.push(Earning { id, player, amount, dated, committed: tx.at, position: tx.position, counted_by: None });
+    let mut commit = 0;
+    for (position, record) in history.trace.records().iter().enumerate() {
+        match record.event {
+            Event::Committed { .. } => commit = position,
+            Event::Earned { earning: id, player, amount, at: dated, .. } => {
+                found.push(Earning { id, player, amount, dated, committed: record.at, position: commit, counted_by: None });
             }
+            _ => {}
         }
     }
     found.sort_by_key(|e| e.id);
@@ -142,11 +149,10 @@ fn chosen(options: &[usize], wanted: i64, earnings: &[Earning]) -> Vec<usize> {
 }
 
 /// Enters what the `n`th settlement counted.
-fn count(n: usize, due: WallTime, counted: &[usize], seen: &Seen, earnings: &mut [Earning]) -> Count {
+fn count(n: usize, due: WallTime, places: Vec<usize>, seen: &Seen, earnings: &mut [Earning]) -> Count {
     let mut count = Count::default();
-    for &place in counted {
+    for &place in &places {
         let earning = &mut earnings[place];
-        count.board.add(earning.player, earning.amount);
         if earning.counted_by.is_some() {
             count.again = count.again.or(Some(*earning));
         }
@@ -155,6 +161,7 @@ fn count(n: usize, due: WallTime, counted: &[usize], seen: &Seen, earnings: &mut
         }
         earning.counted_by = earning.counted_by.or(Some(n));
     }
+    count.places = places;
     count.left_out = seen.surely.iter().map(|&place| earnings[place]).find(|e| e.counted_by.is_none());
     count
 }

@@ -8,7 +8,6 @@ use crate::id::{InvariantId, PlayerId};
 use crate::invariant::ledger::{Earning, Ledger};
 use crate::invariant::settlements::Settlement;
 use crate::invariant::{History, Invariant, Verdict, Violation};
-use crate::settlement::Board;
 
 /// The judge of *points-conserved*.
 pub struct PointsConserved;
@@ -48,16 +47,9 @@ fn mistaken(ledger: &Ledger<'_>, n: usize) -> Option<String> {
     if ledger.settlements[..n].iter().any(same_tx) {
         return None; // Judged with the first settlement of its transaction.
     }
-    let mut excess = Board::default();
-    for (player, points) in settlement.taken() {
-        excess.add(player, points);
-    }
-    for (_, count) in ledger.settlements[n..].iter().zip(&ledger.counts[n..]).take_while(|(s, _)| same_tx(s)) {
-        for (player, points) in count.board.iter() {
-            excess.add(player, -points);
-        }
-    }
-    let (player, more) = excess.iter().find(|(_, points)| *points != 0)?;
+    let together = (n..ledger.settlements.len()).take_while(|&m| same_tx(&ledger.settlements[m]));
+    let counted = together.flat_map(|m| ledger.counted(m)).map(|e| (e.player, -e.amount));
+    let (player, more) = first_difference(settlement.taken().chain(counted).collect())?;
     let taken: i64 = settlement.taken().filter(|(p, _)| *p == player).map(|(_, points)| points).sum();
     let start = format!(
         "the settlement of {} by {} took {taken} points from {player} but counted {}",
@@ -80,23 +72,24 @@ fn vanished<'l>(ledger: &'l Ledger<'_>, n: usize, player: PlayerId) -> Option<&'
 
 /// A player whose account does not hold what was earned and not taken.
 fn unaccounted(history: &History<'_>, ledger: &Ledger<'_>) -> Option<String> {
-    let mut open = Board::default();
-    for earning in &ledger.earnings {
-        open.add(earning.player, earning.amount);
-    }
+    let mut open: Vec<(PlayerId, i64)> = ledger.earnings.iter().map(|e| (e.player, e.amount)).collect();
     for (n, settlement) in ledger.settlements.iter().enumerate() {
         // Settlements of one transaction share what it took.
         if n == 0 || ledger.settlements[n - 1].tx.position != settlement.tx.position {
-            settlement.taken().for_each(|(player, points)| open.add(player, -points));
+            open.extend(settlement.taken().map(|(player, points)| (player, -points)));
         }
     }
-    let mut excess = open.clone();
-    for &(player, points) in &history.end.points {
-        excess.add(player, -points);
-    }
-    let (player, missing) = excess.iter().find(|(_, points)| *points != 0)?;
-    let due = open.points(player);
-    Some(format!("in the end {player} has {} points, but {due} were earned and not settled", due - missing))
+    open.extend(history.end.points.iter().map(|&(player, points)| (player, -points)));
+    let (player, missing) = first_difference(open)?;
+    let has = history.end.points.iter().find(|(p, _)| *p == player).map_or(0, |(_, points)| *points);
+    Some(format!("in the end {player} has {has} points, but {} were earned and not settled", has + missing))
+}
+
+/// The first player whose entries do not cancel out, and what is left of them.
+fn first_difference(mut entries: Vec<(PlayerId, i64)>) -> Option<(PlayerId, i64)> {
+    entries.sort_unstable_by_key(|(player, _)| *player);
+    let sums = entries.chunk_by(|a, b| a.0 == b.0).map(|of_one| (of_one[0].0, of_one.iter().map(|(_, points)| points).sum()));
+    sums.into_iter().find(|(_, sum)| *sum != 0)
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 
 use crate::id::InvariantId;
 use crate::invariant::ledger::{Count, Ledger};
-use crate::invariant::settlements::Settlement;
 use crate::invariant::{History, Invariant, Verdict, Violation};
-use crate::settlement::{RANKED, Standing};
+use crate::settlement::{Board, RANKED, Standing};
 
 /// The judge of *ranking-right*.
 pub struct RankingRight;
@@ -17,8 +16,8 @@ impl Invariant for RankingRight {
 
     fn judge(&self, history: &History<'_>) -> Verdict {
         let ledger = Ledger::read(history);
-        for (settlement, count) in ledger.settlements.iter().zip(&ledger.counts) {
-            if let Some(error) = wrong_count(count).or_else(|| wrong_ranking(settlement, count)) {
+        for (n, settlement) in ledger.settlements.iter().enumerate() {
+            if let Some(error) = wrong_count(&ledger.counts[n]).or_else(|| wrong_ranking(&ledger, n)) {
                 let (period, by, at) = (settlement.period, settlement.tx.by, settlement.tx.at);
                 let what = format!("{period} settled by {by} at {at}: {error}");
                 return Verdict::Broken(Violation { at, period: Some(period), what });
@@ -36,9 +35,11 @@ fn wrong_count(count: &Count) -> Option<String> {
     Some(format!("earning {} ({} points of {}, committed at {}) belongs to a later period", e.id, e.amount, e.player, e.committed))
 }
 
-fn wrong_ranking(settlement: &Settlement<'_>, count: &Count) -> Option<String> {
-    let right = count.board.ranking(RANKED);
-    let mut stored: Vec<Standing> = settlement.ranked().collect();
+fn wrong_ranking(ledger: &Ledger<'_>, n: usize) -> Option<String> {
+    let mut board = Board::default();
+    ledger.counted(n).for_each(|e| board.add(e.player, e.amount));
+    let right = board.ranking(RANKED);
+    let mut stored: Vec<Standing> = ledger.settlements[n].ranked().collect();
     stored.sort_by_key(|s| s.rank);
     let place = (0..right.len().max(stored.len())).find(|&n| right.get(n) != stored.get(n))?;
     Some(match (stored.get(place), right.get(place)) {

@@ -87,7 +87,8 @@ fn unpaid(
 ) -> Option<Verdict> {
     let period = settlement.period;
     let in_time = |player: PlayerId| paid.iter().any(|&(p, who, at)| p == period && who == player && at <= deadline);
-    let loser = settlement.ranked().find(|s| s.rank <= REWARDS.len() as i64 && !in_time(s.player))?;
+    let wins = |rank: i64| usize::try_from(rank).is_ok_and(|rank| rank <= REWARDS.len());
+    let loser = settlement.ranked().find(|s| wins(s.rank) && !in_time(s.player))?;
     let (by, at) = (settlement.tx.by, settlement.tx.at);
     if let Some(reason) = excuse(history, at, deadline, TO_PAY) {
         return Some(Verdict::Excused(format!("{}, rank {} of {period}, was not paid in time, but {reason}", loser.player, loser.rank)));

@@ -24,13 +24,16 @@ pub struct Transaction<'a> {
 
 /// All committed transactions, in the order of their commits.
 pub fn transactions(trace: &Trace) -> impl Iterator<Item = Transaction<'_>> {
-    let records = trace.records();
-    records.iter().enumerate().filter_map(move |(position, record)| {
-        let Event::Committed { tx, by, began } = record.event else { return None };
-        let after = &records[position + 1..];
-        let written = after.iter().take_while(|r| transaction_of(&r.event) == Some(tx)).count();
-        Some(Transaction { by, began, at: record.at, position, rows: &after[..written] })
-    })
+    (0..trace.records().len()).filter_map(|position| transaction(trace, position))
+}
+
+/// The transaction whose `Committed` stands at `position`.
+fn transaction(trace: &Trace, position: usize) -> Option<Transaction<'_>> {
+    let record = &trace.records()[position];
+    let Event::Committed { tx, by, began } = record.event else { return None };
+    let after = &trace.records()[position + 1..];
+    let written = after.iter().take_while(|r| transaction_of(&r.event) == Some(tx)).count();
+    Some(Transaction { by, began, at: record.at, position, rows: &after[..written] })
 }
 
 /// The transaction that a row event belongs to; `None` for everything that is not a row.
@@ -86,14 +89,16 @@ pub struct Settlement<'a> {
 /// All settlements, in the order of their commits: one for each transaction and period.
 pub fn settlements(trace: &Trace) -> Vec<Settlement<'_>> {
     let mut found: Vec<Settlement<'_>> = Vec::with_capacity(8);
-    for tx in transactions(trace) {
-        let first = found.len();
-        for record in tx.rows {
-            let Event::Settled { period, .. } = record.event else { continue };
-            match found[first..].iter_mut().find(|s| s.period == period) {
-                Some(same) => same.times += 1,
-                None => found.push(Settlement { period, times: 1, tx }),
-            }
+    for (place, record) in trace.records().iter().enumerate() {
+        let Event::Settled { period, .. } = record.event else { continue };
+        let before = &trace.records()[..place];
+        // A settlement row without a commit would be a bug of the server; it settles nothing.
+        let Some(position) = before.iter().rposition(|r| matches!(r.event, Event::Committed { .. })) else { continue };
+        let same = |s: &&mut Settlement<'_>| s.tx.position == position && s.period == period;
+        if let Some(twice) = found.iter_mut().rev().find(same) {
+            twice.times += 1;
+        } else if let Some(tx) = transaction(trace, position) {
+            found.push(Settlement { period, times: 1, tx });
         }
     }
     found

@@ -42,7 +42,7 @@ pub enum Misconfigured {
 }
 
 /// Longer than anything here has to last, and short enough for sums to stay far from overflow.
-const YEAR: Duration = Duration::from_secs(366 * 86_400);
+const YEAR: Duration = Duration::from_hours(366 * 24);
 
 impl Scenario {
     /// Checks every knob against its bounds. Whether the strategy exists is for the catalogue to say.
@@ -185,7 +185,7 @@ mod tests {
         let guard = GuardKnobs { renew_every: 90.seconds(), stale_after: 30.seconds(), backoff_max: 1.seconds(), ..GuardKnobs::default() };
         let network = NetworkKnobs { latency_min: 60.ms(), latency_max: 50.ms() };
         let node = NodeKnobs { timeout: 100.ms(), ..NodeKnobs::default() };
-        let found = wrong(&Scenario { guard, network, node, ..Scenario::default() });
+        let found = wrong(&Scenario { node, guard, network, ..Scenario::default() });
         let said = |start: &str| found.iter().any(|line| line.starts_with(start));
         assert!(said("`guard.renew_every` is 1m 30s, but must be less than `guard.watchdog_lease` = 1m 30s;"), "{found:?}");
         assert!(said("`guard.stale_after` is 30s, but must be more than `guard.heartbeat` = 30s;"), "{found:?}");

@@ -1,0 +1,128 @@
+//! Whether a plan can strike a deployment at all: its nodes exist, its steps are steps of the
+//! strategy, and what needs a step has one.
+
+use crate::id::{FaultId, HostId};
+use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger};
+use crate::trace::StepName;
+
+/// A fault that can never strike as it is written.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{fault} of the plan {what}")]
+pub struct Misplanned {
+    /// Which one, counted from 0.
+    pub fault: FaultId,
+    /// What is wrong with it, and what to write.
+    pub what: String,
+}
+
+impl FaultPlan {
+    /// Checks the plan against a deployment of `nodes` nodes whose strategy has these `steps`.
+    ///
+    /// # Errors
+    /// The first mistake of each fault that has one.
+    pub fn validate(&self, nodes: u8, steps: &[StepName]) -> Result<(), Vec<Misplanned>> {
+        let wrong = |(n, fault): (u16, &Fault)| {
+            let what = fault.trigger_mistake(nodes, steps).or_else(|| fault.harm_mistake(nodes))?;
+            Some(Misplanned { fault: FaultId(n), what })
+        };
+        let found: Vec<Misplanned> = (0..).zip(&self.faults).filter_map(wrong).collect();
+        if found.is_empty() { Ok(()) } else { Err(found) }
+    }
+}
+
+impl Fault {
+    fn trigger_mistake(&self, nodes: u8, steps: &[StepName]) -> Option<String> {
+        match &self.when {
+            Trigger::Step { step, .. } if !steps.contains(&step.as_str()) => {
+                Some(format!("waits for the step `{step}`, which the strategy does not have; write one of: {}", steps.join(", ")))
+            }
+            Trigger::Step { nth: 0, .. } => Some("waits for occurrence 0 of a step; write `nth = 1` for the first".to_owned()),
+            Trigger::Step { node: Some(host), .. } => missing(*host, nodes).or_else(|| {
+                let idle = host.as_node().is_none();
+                idle.then(|| format!("waits for a step of `{host}`, but only nodes have steps; write `n0`"))
+            }),
+            Trigger::At { .. } | Trigger::Step { node: None, .. } => None,
+        }
+    }
+
+    fn harm_mistake(&self, nodes: u8) -> Option<String> {
+        let at_a_step = matches!(self.when, Trigger::Step { .. });
+        let victim = |target: Target| match target {
+            Target::Self_ if !at_a_step => Some("strikes `self` at a time; write whom it strikes, or a step instead of `at_ms`".to_owned()),
+            Target::Everyone => Some("strikes `everyone`, which is only the other side of a cut; write `all-nodes` or a host".to_owned()),
+            Target::Host(host) => missing(host, nodes),
+            Target::Self_ | Target::AllNodes => None,
+        };
+        let other = |target: Target| match target {
+            Target::Host(host) => missing(host, nodes),
+            Target::Everyone | Target::AllNodes => None,
+            Target::Self_ => Some("has `self` on the other side; write `everyone` or a host".to_owned()),
+        };
+        match self.harm {
+            Harm::Crash { host, .. }
+            | Harm::Power { host, .. }
+            | Harm::Pause { host, .. }
+            | Harm::ClockOffset { host, .. }
+            | Harm::ClockDrift { host, .. } => victim(host),
+            Harm::Partition { host, from, .. } | Harm::Late { host, from, .. } => victim(host).or_else(|| other(from)),
+            Harm::ReplyLost { host, from: Target::Host(from) } => victim(host).or_else(|| missing(from, nodes)),
+            Harm::ReplyLost { .. } => {
+                Some("loses the reply of more than one host; write `from = \"db\"`, `\"lease\"` or `\"payout\"`".to_owned())
+            }
+            Harm::JobError { times: 0 } => Some("makes the job fail 0 times; write `times = 1`".to_owned()),
+            Harm::SlowStep { .. } | Harm::JobError { .. } => {
+                (!at_a_step).then(|| "strikes a step at a time; write `step` and `phase` instead of `at_ms`".to_owned())
+            }
+        }
+    }
+}
+
+/// What to say if the deployment has no such host.
+fn missing(host: HostId, nodes: u8) -> Option<String> {
+    let node = host.as_node()?;
+    (node.0 >= nodes).then(|| format!("strikes {node}, but the nodes are n0 to n{}", nodes.saturating_sub(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+    use crate::trace::Phase;
+
+    const STEPS: [StepName; 2] = ["lease.acquire", "work.1"];
+
+    fn crash(host: Target) -> Harm {
+        Harm::Crash { host, back_after: 5.minutes() }
+    }
+
+    #[test]
+    fn a_plan_that_fits_is_good() {
+        let plan = FaultPlan::of([
+            crash(Target::Host(HostId::node(2))).when(Trigger::start()),
+            crash(Target::Self_).when(Trigger::first("work.1", Phase::After)),
+            Harm::JobError { times: 2 }.when(Trigger::first("work.1", Phase::Before)),
+        ]);
+        assert_eq!(plan.validate(3, &STEPS), Ok(()));
+    }
+
+    #[test]
+    fn each_mistake_says_what_to_write() {
+        let start = Trigger::start;
+        for (fault, said) in [
+            (crash(Target::Host(HostId::node(3))).when(start()), "fault 0 of the plan strikes n3, but the nodes are n0 to n2"),
+            (crash(Target::Self_).when(start()), "write whom it strikes"),
+            (crash(Target::Everyone).when(start()), "write `all-nodes` or a host"),
+            (
+                crash(Target::Self_).when(Trigger::first("work.9", Phase::After)),
+                "`work.9`, which the strategy does not have; write one of: lease.acquire, work.1",
+            ),
+            (crash(Target::Self_).when(Trigger::nth("work.1", Phase::After, 0)), "write `nth = 1`"),
+            (Harm::SlowStep { extra: 43.minutes() }.when(start()), "write `step` and `phase` instead of `at_ms`"),
+            (Harm::JobError { times: 0 }.when(Trigger::first("work.1", Phase::Before)), "write `times = 1`"),
+            (Harm::ReplyLost { host: Target::AllNodes, from: Target::Everyone }.when(start()), "write `from = \"db\"`"),
+        ] {
+            let error = FaultPlan::of([fault]).validate(3, &STEPS).expect_err(said)[0].to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}
