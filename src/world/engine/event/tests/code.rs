@@ -54,6 +54,8 @@ fn tokio_spawn_is_refused() {
         })
         .run();
     assert_eq!(outcome.ended, Err(Refused::TokioSpawn { host: N1 }));
+    let blocking = Stage::new().host(N1, |_| async { drop(tokio::task::spawn_blocking(|| ())) }).run();
+    assert_eq!(blocking.ended, Err(Refused::TokioSpawn { host: N1 }));
     let local = Stage::new().host(N1, |_| async { drop(tokio::task::spawn_local(async {})) }).run();
     assert_eq!(local.ended, Err(Refused::TokioSpawn { host: N1 }));
 }
