@@ -6,7 +6,7 @@
 //! | `machine` | all parts together: the [`Engine`] that a world holds |
 //! | `rounds` | the main loop |
 //! | `agenda` | true time, and the heap of what is due in it |
-//! | `timers` | sleeps |
+//! | `timers`, `waiting` | sleeps; whoever waits for anything |
 //! | `executor` | tasks, and which of them is polled next |
 //! | `lifecycle` | how processes start and die |
 //! | `fabric`, `kernel`, `stall` | the network: segments, sockets, and what does not get through |
@@ -16,8 +16,8 @@
 //!
 //! Tokio's clock exists here, paused and in step with true time, so that
 //! `tokio::time::Instant::now` is right; tokio's timer driver does not, so that a timer of
-//! tokio's panics at once instead of never firing. That panic, like a raw `tokio::spawn`,
-//! refuses the run.
+//! tokio's panics at once instead of never firing. That panic, like a raw `tokio::spawn` or
+//! `spawn_blocking`, refuses the run.
 
 mod agenda;
 mod conn;
@@ -35,6 +35,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod waiting;
 
 use crate::id::HostId;
 use crate::world::engine::{Boot, Ended, Engine, Observer, Refused, Settings};
@@ -64,8 +65,10 @@ pub fn run(
     // A fresh runtime for each run: one that was used keeps traces of its past.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .start_paused(true)
+        .thread_name_fn(current::name_thread)
         .build()
         .expect("a runtime without drivers asks nothing of the system");
+    current::take_thread_started();
     let _context = runtime.enter();
     let machine = Rc::new(Machine::new(settings, observer));
     current::set(machine.clone());

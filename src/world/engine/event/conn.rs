@@ -4,10 +4,10 @@
 //! the moment they are sent to the moment they are delivered; an arrival carries no segment,
 //! it only lets the oldest one through. So bytes cannot change their order, whatever faults do.
 
+use super::waiting::Waiting;
 use crate::id::HostId;
 use std::collections::VecDeque;
 use std::io;
-use std::task::Waker;
 
 /// Bytes that may be sent and not yet read by the peer's application.
 pub(super) const WINDOW: usize = 64 * 1024;
@@ -109,8 +109,8 @@ pub(super) struct End {
     pub(super) unpowered: bool,
     /// What every read, once the inbox is empty, and every write say.
     pub(super) error: Option<io::ErrorKind>,
-    pub(super) reader: Option<Waker>,
-    pub(super) writer: Option<Waker>,
+    pub(super) reader: Waiting,
+    pub(super) writer: Waiting,
 
     /// Arrived and not read.
     pub(super) inbox: VecDeque<Vec<u8>>,
@@ -143,8 +143,8 @@ impl End {
             phase,
             unpowered: false,
             error: None,
-            reader: None,
-            writer: None,
+            reader: Waiting::default(),
+            writer: Waiting::default(),
             inbox: VecDeque::new(),
             taken: 0,
             ended: false,
@@ -167,16 +167,13 @@ impl End {
     /// The peer has read this much more.
     pub(super) fn credit(&mut self, bytes: usize) {
         self.unread = self.unread.saturating_sub(bytes);
-        if let Some(waker) = self.writer.take() {
-            waker.wake();
-        }
+        self.writer.wake();
     }
 
     /// Everybody who waits here shall look again.
     pub(super) fn wake(&mut self) {
-        for waker in [self.reader.take(), self.writer.take()].into_iter().flatten() {
-            waker.wake();
-        }
+        self.reader.wake();
+        self.writer.wake();
     }
 
     /// The kernel here gives this error from now on, unless it gives one already.

@@ -2,12 +2,13 @@
 //! plain numbers: `Send` and `Sync` without a lock, and harmless after their run.
 
 use super::machine::Machine;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 thread_local! {
     static CURRENT: RefCell<Option<Rc<Machine>>> = const { RefCell::new(None) };
+    static THREAD_STARTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Tells runs apart, over all threads: what was made in one run must mean nothing in another.
@@ -25,6 +26,18 @@ pub(super) fn with<R>(work: impl FnOnce(&Machine) -> R) -> Option<R> {
 /// Whether a run is on.
 pub(super) fn is_set() -> bool {
     with(|_| ()).is_some()
+}
+
+/// Names a thread that tokio starts for `spawn_blocking`. Tokio asks for the name on the thread
+/// that spawns, which is how the run notices.
+pub(super) fn name_thread() -> String {
+    THREAD_STARTED.set(true);
+    "stray".to_owned()
+}
+
+/// Whether a thread was started since this was last asked.
+pub(super) fn take_thread_started() -> bool {
+    THREAD_STARTED.replace(false)
 }
 
 /// Makes an engine this thread's.

@@ -8,6 +8,7 @@
 use super::agenda::{Agenda, Due};
 use super::conn::{Conns, EndId, Line, Phase, Segment};
 use super::link::Links;
+use super::waiting::Waiting;
 use crate::id::HostId;
 use crate::seed::Rng;
 use crate::world::engine::Observer;
@@ -15,10 +16,27 @@ use rand::RngExt;
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::rc::Rc;
-use std::task::Waker;
 
-/// Segment buffers kept for reuse.
-const POOLED: usize = 64;
+/// Segment buffers that wait to be used again.
+#[derive(Default)]
+pub(super) struct Pool(Vec<Vec<u8>>);
+
+impl Pool {
+    /// How many are kept.
+    const KEPT: usize = 64;
+
+    fn take(&mut self) -> Vec<u8> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    /// Takes a used buffer back.
+    pub(super) fn give(&mut self, mut buffer: Vec<u8>) {
+        if self.0.len() < Self::KEPT {
+            buffer.clear();
+            self.0.push(buffer);
+        }
+    }
+}
 
 /// A host as its network sees it.
 #[derive(Default)]
@@ -38,7 +56,7 @@ pub(super) struct Listening {
     pub(super) number: u32,
     /// Established and not accepted.
     pub(super) queue: VecDeque<EndId>,
-    pub(super) waker: Option<Waker>,
+    pub(super) acceptor: Waiting,
 }
 
 /// The network of one run.
@@ -55,7 +73,7 @@ pub(super) struct Fabric {
     pub(super) conns: Conns,
     /// Ends that were written to in the present poll, in the order of their first write.
     pub(super) drafts: Vec<EndId>,
-    pool: Vec<Vec<u8>>,
+    pub(super) pool: Pool,
     numbers: u32,
 }
 
@@ -70,7 +88,7 @@ impl Fabric {
             sites: Vec::new(),
             conns: Conns::default(),
             drafts: Vec::new(),
-            pool: Vec::new(),
+            pool: Pool::default(),
             numbers: 0,
         }
     }
@@ -78,9 +96,17 @@ impl Fabric {
     /// The site of a host; one that was never booted has power and no process.
     pub(super) fn site(&mut self, host: HostId) -> &mut Site {
         if self.sites.len() <= host.index() {
-            self.sites.resize_with(host.index() + 1, || Site { powered: true, ..Site::default() });
+            self.grow(host.index() + 1);
         }
         &mut self.sites[host.index()]
+    }
+
+    /// Makes room for `hosts` hosts.
+    pub(super) fn grow(&mut self, hosts: usize) {
+        self.links.grow(hosts);
+        if self.sites.len() < hosts {
+            self.sites.resize_with(hosts, || Site { powered: true, ..Site::default() });
+        }
     }
 
     /// A number for something that must be told from all others of its kind.
@@ -98,14 +124,6 @@ impl Fabric {
     /// Whether a segment that reaches the end of this link now gets in.
     pub(super) fn is_open(&self, from: HostId, to: HostId) -> bool {
         self.links.is_open(from, to) && self.sites.get(to.index()).is_none_or(|site| site.powered)
-    }
-
-    /// Takes a used buffer back.
-    pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.pool.len() < POOLED {
-            buffer.clear();
-            self.pool.push(buffer);
-        }
     }
 
     /// Sends one segment from an end.
@@ -140,7 +158,7 @@ impl Fabric {
         if end.draft.is_empty() {
             return;
         }
-        let fresh = self.pool.pop().unwrap_or_default();
+        let fresh = self.pool.take();
         let bytes = std::mem::replace(&mut end.draft, fresh);
         end.unread += bytes.len();
         self.send(from, Segment::Data(bytes));
@@ -190,7 +208,7 @@ impl Fabric {
                     self.send(here, Segment::Rst);
                 }
                 if let Segment::Data(bytes) = segment {
-                    self.recycle(bytes);
+                    self.pool.give(bytes);
                 }
             }
             Segment::SynAck => self.answer(here),
@@ -198,16 +216,12 @@ impl Fabric {
             Segment::Data(bytes) => {
                 let end = self.conns.end(here);
                 end.inbox.push_back(bytes);
-                if let Some(waker) = end.reader.take() {
-                    waker.wake();
-                }
+                end.reader.wake();
             }
             Segment::Fin => {
                 let end = self.conns.end(here);
                 end.ended = true;
-                if let Some(waker) = end.reader.take() {
-                    waker.wake();
-                }
+                end.reader.wake();
             }
         }
         self.conns.reap(from);
@@ -255,9 +269,7 @@ impl Fabric {
         let host = self.conns.end(here).host;
         if let Some(listener) = &mut self.site(host).listener {
             listener.queue.push_back(here);
-            if let Some(waker) = listener.waker.take() {
-                waker.wake();
-            }
+            listener.acceptor.wake();
             self.conns.end(here).phase = Phase::Established;
         } else {
             self.conns.end(here).phase = Phase::Closed;

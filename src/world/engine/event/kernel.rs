@@ -3,7 +3,7 @@
 
 use super::conn::{EndId, Phase, Segment};
 use super::fabric::{Fabric, Listening};
-use super::timers::remember;
+use super::waiting::Waiting;
 use crate::id::HostId;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -21,7 +21,7 @@ impl Fabric {
         if site.listener.is_some() {
             return Err(ErrorKind::AddrInUse.into());
         }
-        site.listener = Some(Listening { number, queue: VecDeque::new(), waker: None });
+        site.listener = Some(Listening { number, queue: VecDeque::new(), acceptor: Waiting::default() });
         Ok(number)
     }
 
@@ -30,7 +30,7 @@ impl Fabric {
         // A listener whose process is dead never accepts again.
         let Some(listener) = self.listener(on, number) else { return Poll::Pending };
         let Some(end) = listener.queue.pop_front() else {
-            remember(&mut listener.waker, waker);
+            listener.acceptor.wait(waker);
             return Poll::Pending;
         };
         let (_, from) = self.conns.route(end);
@@ -71,7 +71,7 @@ impl Fabric {
             (Some(error), _) => Poll::Ready(Err(error.into())),
             (None, Phase::Established) => Poll::Ready(Ok(())),
             (None, Phase::Unborn | Phase::Connecting | Phase::Handshaking | Phase::Closed) => {
-                remember(&mut end.reader, waker);
+                end.reader.wait(waker);
                 Poll::Pending
             }
         }
@@ -81,7 +81,6 @@ impl Fabric {
     pub(super) fn read(&mut self, id: EndId, generation: u32, into: &mut ReadBuf<'_>, waker: &Waker) -> Poll<io::Result<()>> {
         let Some((end, peer)) = self.conns.known(id, generation) else { return Poll::Ready(Err(ErrorKind::ConnectionAborted.into())) };
         let before = into.remaining();
-        let mut emptied = None;
         while into.remaining() > 0
             && let Some(first) = end.inbox.front()
         {
@@ -89,20 +88,16 @@ impl Fabric {
             into.put_slice(&first[end.taken..end.taken + some]);
             end.taken += some;
             if end.taken == first.len() {
-                emptied = end.inbox.pop_front();
                 end.taken = 0;
+                if let Some(emptied) = end.inbox.pop_front() {
+                    self.pool.give(emptied);
+                }
             }
         }
         let got = before - into.remaining();
         if got > 0 {
-            let (here, there) = (end.host, peer.host);
             end.owed += got;
-            if let Some(buffer) = emptied {
-                self.recycle(buffer);
-            }
-            if self.is_open(here, there)
-                && let Some((end, peer)) = self.conns.known(id, generation)
-            {
+            if self.sites[peer.host.index()].powered && self.links.is_open(end.host, peer.host) {
                 peer.credit(std::mem::take(&mut end.owed));
             }
             return Poll::Ready(Ok(()));
@@ -113,7 +108,7 @@ impl Fabric {
         if let Some(error) = end.error {
             return Poll::Ready(Err(error.into()));
         }
-        remember(&mut end.reader, waker);
+        end.reader.wait(waker);
         Poll::Pending
     }
 
@@ -128,7 +123,7 @@ impl Fabric {
         }
         let some = bytes.len().min(end.room());
         if some == 0 && !bytes.is_empty() {
-            remember(&mut end.writer, waker);
+            end.writer.wait(waker);
             return Poll::Pending;
         }
         end.draft.extend_from_slice(&bytes[..some]);
@@ -166,8 +161,8 @@ impl Fabric {
         let phase = std::mem::replace(&mut end.phase, Phase::Closed);
         let unread = !end.inbox.is_empty();
         let inbox = std::mem::take(&mut end.inbox);
-        end.reader = None;
-        end.writer = None;
+        end.reader.forget();
+        end.writer.forget();
         let finished = std::mem::replace(&mut end.finished, true);
         let last = match phase {
             Phase::Closed | Phase::Unborn => None,
@@ -182,7 +177,7 @@ impl Fabric {
             Phase::Established => (!finished).then_some(Segment::Fin),
         };
         for buffer in inbox {
-            self.recycle(buffer);
+            self.pool.give(buffer);
         }
         if let Some(last) = last {
             self.send(id, last);

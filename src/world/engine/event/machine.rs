@@ -58,7 +58,7 @@ impl Machine {
     /// Takes in the hosts of the world and starts each one's first process.
     pub(super) fn boot_all(&self, hosts: Vec<(HostId, Boot)>) {
         let highest = hosts.iter().map(|(host, _)| host.index() + 1).max().unwrap_or(0);
-        self.fabric.borrow_mut().links.grow(highest);
+        self.fabric.borrow_mut().grow(highest);
         self.boots.borrow_mut().resize_with(highest, || None);
         for (host, boot) in hosts {
             let before = self.boots.borrow_mut()[host.index()].replace(boot);
@@ -73,12 +73,7 @@ impl Machine {
             Due::Arrive(from) => self.fabric.borrow_mut().arrive(from),
             Due::Retransmit { from, stall } => self.fabric.borrow_mut().retransmit(from, stall),
             Due::GiveUp { from, stall } => self.fabric.borrow_mut().give_up(from, stall),
-            Due::Timer(timer) => {
-                let waker = self.timers.borrow_mut().fire(timer);
-                if let Some(waker) = waker {
-                    waker.wake();
-                }
-            }
+            Due::Timer(timer) => self.timers.borrow_mut().fire(timer),
             Due::Call(number) => {
                 let call = self.calls.borrow_mut().take(number);
                 if let Some(call) = call {

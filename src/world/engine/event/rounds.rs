@@ -7,6 +7,7 @@
 //! Fifteen idle days are one jump. The loop runs inside the runtime's context and not inside its
 //! `block_on`: there, tokio would keep the wakes of `yield_now` until it parks, which never happens.
 
+use super::current;
 use super::executor::{Body, TaskKey};
 use super::machine::Machine;
 use super::panics;
@@ -96,7 +97,7 @@ impl<'a> Rounds<'a> {
         if let Err(message) = polled {
             machine.panicked(host, message);
         }
-        if self.tokio.num_alive_tasks() > 0 {
+        if self.tokio.num_alive_tasks() > 0 || current::take_thread_started() {
             machine.refuse(Refused::TokioSpawn { host });
         }
     }

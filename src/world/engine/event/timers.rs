@@ -3,6 +3,7 @@
 
 use super::agenda::{Due, Tie};
 use super::current;
+use super::waiting::Waiting;
 use crate::time::SimTime;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -17,7 +18,7 @@ pub(super) struct TimerKey {
 #[derive(Default)]
 struct Slot {
     generation: u32,
-    waker: Option<Waker>,
+    sleeper: Waiting,
 }
 
 /// All timers that somebody waits for.
@@ -28,13 +29,13 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    fn start(&mut self, waker: Waker) -> TimerKey {
+    fn start(&mut self, waker: &Waker) -> TimerKey {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             (self.slots.len() - 1) as u32
         });
         let timer = &mut self.slots[slot as usize];
-        timer.waker = Some(waker);
+        timer.sleeper.wait(waker);
         TimerKey { slot, generation: timer.generation }
     }
 
@@ -42,31 +43,24 @@ impl Timers {
         self.slots.get(key.slot as usize).is_some_and(|slot| slot.generation == key.generation)
     }
 
-    /// Whom to wake because this timer fires.
-    pub(super) fn fire(&mut self, key: TimerKey) -> Option<Waker> {
-        if self.is_awaited(key) { self.slots[key.slot as usize].waker.take() } else { None }
+    /// The time has come: wakes who waits for it.
+    pub(super) fn fire(&mut self, key: TimerKey) {
+        if self.is_awaited(key) {
+            self.slots[key.slot as usize].sleeper.wake();
+        }
     }
 
     fn wait(&mut self, key: TimerKey, waker: &Waker) {
-        remember(&mut self.slots[key.slot as usize].waker, waker);
+        self.slots[key.slot as usize].sleeper.wait(waker);
     }
 
-    fn stop(&mut self, key: TimerKey) -> Option<Waker> {
-        if !self.is_awaited(key) {
-            return None;
+    fn stop(&mut self, key: TimerKey) {
+        if self.is_awaited(key) {
+            let slot = &mut self.slots[key.slot as usize];
+            slot.generation = slot.generation.wrapping_add(1);
+            slot.sleeper.forget();
+            self.free.push(key.slot);
         }
-        let slot = &mut self.slots[key.slot as usize];
-        slot.generation = slot.generation.wrapping_add(1);
-        self.free.push(key.slot);
-        slot.waker.take()
-    }
-}
-
-/// Keeps a waker, and the one that is there already if it wakes the same task.
-pub(super) fn remember(place: &mut Option<Waker>, waker: &Waker) {
-    match place {
-        Some(known) if known.will_wake(waker) => {}
-        Some(_) | None => *place = Some(waker.clone()),
     }
 }
 
@@ -98,7 +92,7 @@ impl Future for Sleep {
         let polled = current::with(|machine| {
             match self.state {
                 State::New => {
-                    let timer = machine.timers.borrow_mut().start(cx.waker().clone());
+                    let timer = machine.timers.borrow_mut().start(cx.waker());
                     machine.agenda.enter(due, Tie::FIRST, Due::Timer(timer));
                     self.state = State::Waiting { run: machine.run, timer };
                 }
@@ -116,7 +110,10 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         let State::Waiting { run, timer } = self.state else { return };
-        let waker = current::with(|machine| if machine.run == run { machine.timers.borrow_mut().stop(timer) } else { None });
-        drop(waker);
+        current::with(|machine| {
+            if machine.run == run {
+                machine.timers.borrow_mut().stop(timer);
+            }
+        });
     }
 }

@@ -54,6 +54,8 @@ fn tokio_spawn_is_refused() {
         })
         .run();
     assert_eq!(outcome.ended, Err(Refused::TokioSpawn { host: N1 }));
+    let blocking = Stage::new().host(N1, |_| async { drop(tokio::task::spawn_blocking(|| ())) }).run();
+    assert_eq!(blocking.ended, Err(Refused::TokioSpawn { host: N1 }));
     let local = Stage::new().host(N1, |_| async { drop(tokio::task::spawn_local(async {})) }).run();
     assert_eq!(local.ended, Err(Refused::TokioSpawn { host: N1 }));
 }
@@ -186,6 +188,26 @@ fn slots_are_reused() {
     });
     stage.settings.until = SimTime::ZERO + 24.hours();
     assert_eq!(stage.run().words().last(), Some(&"2 tasks, 0 connections"));
+}
+
+/// Connects that are given up, at any stage, leave nothing behind either.
+#[test]
+fn abandoned_connects_are_forgotten() {
+    let outcome = Stage::new()
+        .echo()
+        .host(N0, |desk| async move {
+            // Before the SYN arrives, while the answer is under way, and long after the SYN was held.
+            for patience in [5, 15, 3_000] {
+                tokio::select! { biased; _ = desk.connect(SERVER) => desk.say("connected"), () = desk.sleep(patience.ms()) => {} }
+            }
+            // The kernel holds back what it still wants to tell the dark host, and gives up after 924.6 s.
+            desk.sleep(930.seconds()).await;
+            let left = super::super::current::with(|machine| machine.fabric.borrow().conns.alive());
+            desk.say(format!("{left:?}"));
+        })
+        .at(20, |e| e.power_off(SERVER))
+        .run();
+    assert_eq!(outcome.words(), ["Some(0)"]);
 }
 
 /// A stream may be kept beyond its run, even into the next: it is dead there, and harms nobody.

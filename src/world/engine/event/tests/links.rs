@@ -170,7 +170,7 @@ fn credit_waits_for_the_way_back() {
         .host(N0, |desk| async move {
             let mut stream = desk.dial().await;
             desk.until(1_000).await;
-            stream.write_all(&[7; 100_000]).await.expect("only late");
+            stream.write_all(&vec![7; 100_000]).await.expect("only late");
             desk.say("written");
         })
         .at(900, |e| e.block(SERVER, N0, FAULT))
