@@ -73,6 +73,7 @@ impl Database {
     }
 
     /// What is committed, typed. `leases` is empty: another store has them.
+    #[must_use]
     pub fn state(&self) -> FinalState {
         state::read(self.isolation.borrow_mut().committed())
     }
@@ -90,7 +91,9 @@ impl Database {
     /// Tells the history what a transaction has just committed.
     fn tell(&self, host: &dyn Host, origin: Origin, touched: Touched) {
         let events = self.mirror.borrow_mut().commit(self.isolation.borrow().sqlite(), touched, origin);
-        events.into_iter().for_each(|event| host.record(event));
+        for event in events {
+            host.record(event);
+        }
     }
 }
 

@@ -71,8 +71,7 @@ pub(super) fn result_types(tokens: &[Token<'_>], parameters: &[Type]) -> Result<
 
 /// The tokens between `SELECT` (or `RETURNING`) and what follows its list.
 fn result_list<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
-    const ENDS: [&str; 11] =
-        ["from", "where", "order", "limit", "offset", "union", "group", "having", "except", "intersect", "for"];
+    const ENDS: [&str; 11] = ["from", "where", "order", "limit", "offset", "union", "group", "having", "except", "intersect", "for"];
     let top: Vec<usize> = at_top(tokens).collect();
     let begins = |word: &str| top.iter().copied().find(|i| tokens[*i].is(word));
     let Some(begin) = begins("returning").or_else(|| begins("select")) else { return &[] };
@@ -192,7 +191,9 @@ mod tests {
     #[test]
     fn casts_comparisons_and_literals_type_a_result() {
         assert_eq!(
-            results("select a, b::text as c, count(*) > 1, 'x', case when a = 1 then 2 else 3 end, exists (select 1), sum(a)::bigint from t"),
+            results(
+                "select a, b::text as c, count(*) > 1, 'x', case when a = 1 then 2 else 3 end, exists (select 1), sum(a)::bigint from t"
+            ),
             [None, Some(Type::Text), Some(Type::Bool), Some(Type::Text), None, Some(Type::Bool), Some(Type::Int8)]
         );
         assert_eq!(results("update t set a = 1 where b = 2 returning a, coalesce(max(payload), 'y')"), [None, Some(Type::Text)]);

@@ -230,7 +230,9 @@ impl Session {
         let count = usize::from(body.u16()?);
         let wanted = statement.parameters.len();
         if count != wanted {
-            return Err(SqlError::protocol(format!("bind message supplies {count} parameters, but the prepared statement requires {wanted}")));
+            return Err(SqlError::protocol(format!(
+                "bind message supplies {count} parameters, but the prepared statement requires {wanted}"
+            )));
         }
         if formats.len() > 1 && formats.len() != count {
             return Err(SqlError::protocol(format!("bind message has {} parameter formats but {count} parameters", formats.len())));

@@ -41,11 +41,13 @@ pub(super) struct Template {
 /// What receives the rows of a result.
 pub(super) type Rows<'a> = &'a mut dyn FnMut(&Row<'_>) -> Result<(), SqlError>;
 
+/// A parsed text, with the parameter types that the client gave.
+type Form = (Vec<u32>, Rc<Statement>);
+
 /// One SQLite database.
 pub(super) struct Sqlite {
     connection: Connection,
-    /// By text, then by the parameter types that the client gave.
-    parsed: RefCell<BTreeMap<String, Vec<(Vec<u32>, Rc<Statement>)>>>,
+    parsed: RefCell<BTreeMap<String, Vec<Form>>>,
     /// What the server's clock shows while a statement runs.
     clock: Arc<AtomicI64>,
     touched: Arc<Mutex<Touched>>,
@@ -178,8 +180,18 @@ fn fill(connection: &Connection, template: &Template) -> rusqlite::Result<()> {
 /// Refuses the functions that would show the clock or the dice of the machine that simulates.
 fn authorize(context: AuthContext<'_>) -> Authorization {
     const FORBIDDEN: [&str; 12] = [
-        "random", "randomblob", "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff", "current_timestamp",
-        "current_date", "current_time",
+        "random",
+        "randomblob",
+        "date",
+        "time",
+        "datetime",
+        "julianday",
+        "unixepoch",
+        "strftime",
+        "timediff",
+        "current_timestamp",
+        "current_date",
+        "current_time",
     ];
     match context.action {
         AuthAction::Function { function_name } if FORBIDDEN.iter().any(|f| function_name.eq_ignore_ascii_case(f)) => Authorization::Deny,

@@ -127,8 +127,26 @@ fn query_tag(verb: &Token<'_>) -> Result<&'static str, SqlError> {
     const VERBS: [(&str, &str); 5] =
         [("select", "SELECT"), ("values", "SELECT"), ("insert", "INSERT 0"), ("update", "UPDATE"), ("delete", "DELETE")];
     const KNOWN: [&str; 20] = [
-        "create", "drop", "alter", "truncate", "savepoint", "release", "lock", "show", "copy", "listen", "notify", "explain", "vacuum",
-        "analyze", "declare", "fetch", "prepare", "execute", "discard", "merge",
+        "create",
+        "drop",
+        "alter",
+        "truncate",
+        "savepoint",
+        "release",
+        "lock",
+        "show",
+        "copy",
+        "listen",
+        "notify",
+        "explain",
+        "vacuum",
+        "analyze",
+        "declare",
+        "fetch",
+        "prepare",
+        "execute",
+        "discard",
+        "merge",
     ];
     if let Some((_, tag)) = VERBS.iter().find(|(word, _)| verb.is(word)) {
         return Ok(tag);

@@ -1,0 +1,3 @@
+//! Simulation tests.
+
+mod pgwire_differential;
