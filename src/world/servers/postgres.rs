@@ -7,6 +7,11 @@
 //! reads and writes them. [`isolation`] decides who may run what when, on the connection of
 //! [`sqlite`]. [`changes`] tells the history what was committed; [`state`] reads what is left
 //! in the end.
+//!
+//! What differs from PostgreSQL, beyond [`isolation`]: outside of a transaction each `Execute`
+//! commits by itself, not at `Sync`; columns hold any type that is bound to them; there are no
+//! savepoints, cursors, row limits, `numeric` or `timestamp`. What is not offered is refused
+//! with `0A000`, never ignored.
 
 mod changes;
 mod columns;

@@ -12,6 +12,9 @@ use super::value::Type;
 /// The columns of the schema that are not `bigint`.
 const TEXT_COLUMNS: [&str; 3] = ["name", "key", "payload"];
 
+/// Tokens of the longest expression whose type is looked for.
+const LONGEST: usize = 1000;
+
 /// The type of the column with this name, if the schema has one.
 fn column_type(token: &Token<'_>) -> Option<Type> {
     match token {
@@ -117,6 +120,10 @@ fn split<'a, 't>(list: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
 }
 
 fn expression_type(item: &[Token<'_>], parameters: &[Type]) -> Result<Option<Type>, SqlError> {
+    // Calls nest, and so does this function: no text of a client may exhaust the stack.
+    if item.len() > LONGEST {
+        return Ok(None);
+    }
     let item = match item {
         [expression @ .., alias, Token::Word(_) | Token::Name(_)] if alias.is("as") => expression,
         whole => whole,

@@ -180,7 +180,10 @@ impl Session {
             self.block = Block::Implicit;
         }
         for text in &statements {
-            let statement = self.statement(text, &[])?;
+            let statement = match self.statement(text, &[]) {
+                Err(error) if self.block == Block::Failed && error.code != "42601" => return Err(aborted()),
+                parsed => parsed?,
+            };
             if !statement.columns.is_empty() && self.block != Block::Failed {
                 wire::put_columns(&mut self.out, &statement.columns, &[]);
             }
@@ -198,7 +201,14 @@ impl Session {
         let count = body.u16()?;
         let given = (0..count).map(|_| body.u32()).collect::<Result<Vec<u32>, SqlError>>()?;
         body.end()?;
-        let statement = self.statement(text, &given)?;
+        let statement = match self.statement(text, &given) {
+            // In a failed transaction only its end is looked at any further than its syntax.
+            Ok(statement) if self.block == Block::Failed && !matches!(statement.kind, Kind::Commit | Kind::Rollback) => {
+                return Err(aborted());
+            }
+            Err(error) if self.block == Block::Failed && error.code != "42601" => return Err(aborted()),
+            parsed => parsed?,
+        };
         if name.is_empty() {
             // The unnamed statement is replaced each time.
             self.statements.remove(name);
@@ -309,8 +319,7 @@ impl Session {
                 wire::put_complete(&mut self.out, if keeps { "COMMIT" } else { "ROLLBACK" }, None);
             }
             Kind::Begin | Kind::Set | Kind::Query if failed => {
-                let text = "current transaction is aborted, commands ignored until end of transaction block";
-                return Err(SqlError::new("25P02", text));
+                return Err(aborted());
             }
             Kind::Empty => wire::put_empty(&mut self.out, b'I'),
             Kind::Begin => {
@@ -371,6 +380,10 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.db.isolation.borrow_mut().ended(self.id);
     }
+}
+
+fn aborted() -> SqlError {
+    SqlError::new("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 }
 
 fn put_row(out: &mut BytesMut, statement: &Statement, row: &Row<'_>, formats: &[bool]) -> Result<(), SqlError> {

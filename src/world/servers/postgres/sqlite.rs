@@ -247,3 +247,49 @@ impl Drop for Pooled {
 
 /// The tables by which [`Touched`] sorts rows are those of the schema.
 const _: () = assert!(changes::TABLES == SCHEMA.len());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One run changes everything and stops in the middle of a transaction. The next gets the
+    /// same connection, its parsed statements still there, its rows as the template says.
+    #[test]
+    fn a_pooled_database_comes_back_clean_and_warm() {
+        let template = || Template { players: 3, unique_marker: false, tasks: Vec::new() };
+        let sum = |sqlite: &Sqlite| sqlite.read("SELECT sum(points) FROM points", &[], |row| row.get::<_, i64>(0));
+        let first = Pooled::take(template());
+        let update = first.statement("UPDATE points SET points = $1", &[20]).expect("it is SQL");
+        first.control("SAVEPOINT tx");
+        let count = first.run(&update, &[Value::Integer(5)], WallTime(0), &mut |_| Ok(())).expect("an update");
+        assert_eq!((count, sum(&first)), (3, vec![15]));
+        let other = Pooled::take(template());
+        assert_eq!(sum(&other), [0], "two runs at a time have two connections");
+        drop(first);
+        let next = Pooled::take(template());
+        assert_eq!(sum(&next), [0]);
+        let again = next.statement("UPDATE points SET points = $1", &[20]).expect("it is SQL");
+        assert!(Rc::ptr_eq(&update, &again), "it is the first connection");
+        assert_eq!(POOL.with_borrow(Vec::len), 0);
+        drop((other, next));
+        assert_eq!(POOL.with_borrow(Vec::len), 2);
+    }
+
+    #[test]
+    fn clocks_and_dice_of_the_machine_are_out_of_reach() {
+        let sqlite = Pooled::take(Template { players: 0, unique_marker: false, tasks: Vec::new() });
+        for text in ["select random()", "select RANDOM()", "select current_timestamp", "select datetime('now')", "select unixepoch()"] {
+            assert_eq!(sqlite.statement(text, &[]).expect_err("refused").code, "0A000", "{text}");
+        }
+    }
+
+    /// Text written by clients must not fill the cache for ever.
+    #[test]
+    fn the_cache_of_texts_is_bounded() {
+        let sqlite = Pooled::take(Template { players: 1, unique_marker: false, tasks: Vec::new() });
+        for n in 0..3 * PARSED {
+            sqlite.statement(&format!("select {n}"), &[]).expect("it is SQL");
+        }
+        assert!(sqlite.parsed.borrow().len() <= PARSED);
+    }
+}

@@ -173,6 +173,10 @@ fn an_error_aborts_the_transaction_and_commit_then_rolls_back() {
             ("select max(points) from points", "0 (1)"),
         ];
         ask_all(&client, &script).await;
+        ask_all(&client, &[("begin", "(0)"), ("select 1 from nowhere", "42P01")]).await;
+        let prepared = client.prepare("select points from points").await;
+        assert_eq!(prepared.expect_err("PostgreSQL does not even parse it").code(), Some(&SqlState::IN_FAILED_SQL_TRANSACTION));
+        ask_all(&client, &[("rollback", "(0)"), ("select 1", "1 (1)")]).await;
         assert_eq!(server.network.events(), []);
     });
 }
