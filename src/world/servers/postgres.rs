@@ -1,14 +1,14 @@
 //! The database: SQLite behind the PostgreSQL wire, so that an unmodified tokio-postgres works
 //! against it.
 //!
-//! Bytes come in through [`connection`] and are cut into messages by [`wire`]; a [`session`]
-//! answers them. SQL text is cut by [`lexer`], turned into SQLite's words by [`dialect`] and
-//! kept as a [`statement`]; [`columns`] finds the types that SQLite does not know, [`value`]
-//! reads and writes them. [`isolation`] decides who may run what when, on the connection of
-//! [`sqlite`]. [`changes`] tells the history what was committed; [`state`] reads what is left
+//! Bytes come in through `connection` and are cut into messages by `wire`; a `session`
+//! answers them. SQL text is cut by `lexer`, turned into SQLite's words by `dialect` and
+//! kept as a `statement`; `columns` finds the types that SQLite does not know, `value`
+//! reads and writes them. `isolation` decides who may run what when, on the connection of
+//! `sqlite`. `changes` tells the history what was committed; `state` reads what is left
 //! in the end.
 //!
-//! What differs from PostgreSQL, beyond [`isolation`]: outside of a transaction each `Execute`
+//! What differs from PostgreSQL, beyond `isolation`: outside of a transaction each `Execute`
 //! commits by itself, not at `Sync`; columns hold any type that is bound to them; there are no
 //! savepoints, cursors, row limits, `numeric` or `timestamp`. What is not offered is refused
 //! with `0A000`, never ignored.

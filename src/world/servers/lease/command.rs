@@ -63,8 +63,8 @@ fn arity(name: &[u8]) -> Option<(usize, usize)> {
 }
 
 fn unknown(name: &Bytes, arguments: &[Bytes]) -> String {
-    let first: String = arguments.iter().take(3).map(|argument| format!("'{}' ", String::from_utf8_lossy(argument))).collect();
-    format!("ERR unknown command '{}', with args beginning with: {first}", String::from_utf8_lossy(name))
+    let first: Vec<String> = arguments.iter().take(3).map(|argument| format!("'{}' ", String::from_utf8_lossy(argument))).collect();
+    format!("ERR unknown command '{}', with args beginning with: {}", String::from_utf8_lossy(name), first.concat())
 }
 
 fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: &[Bytes]) -> Reply {

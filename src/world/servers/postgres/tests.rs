@@ -106,6 +106,7 @@ fn statements_answer_as_postgresql_does() {
             ("insert into earnings (id, player, amount, at) values (1, null, 1, 1)", "23502"),
             ("insert into points (player, points, last_active) values (null, 1, 1)", "23502"),
             ("select settled_in from earnings", "(0)"),
+            ("insert into ranking (period, rank, player, points) values (1, 1, 1, 1) on conflict (period) do nothing", "42P10"),
             ("select absent from points", "42703"),
             ("select 1 from nowhere", "42P01"),
             ("selec 1", "42601"),
