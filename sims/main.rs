@@ -1,1 +1,5 @@
-//! sims
+//! Simulation tests: one story a file, each with its control.
+
+mod cli;
+mod layers;
+mod pgwire_differential;

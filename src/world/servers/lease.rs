@@ -1,8 +1,8 @@
 //! The lease store: a single-threaded server that speaks RESP2 as Redis does, so that an
 //! unmodified redis-rs works against it.
 //!
-//! [`store`] holds the keys and tells the history who got, lost and kept which lease;
-//! [`command`] turns requests into calls on it; [`script`] knows the two Lua scripts that
+//! `store` holds the keys and tells the history who got, lost and kept which lease;
+//! `command` turns requests into calls on it; `script` knows the two Lua scripts that
 //! lease clients send. Keys survive a restart of the process (as with an append-only file),
 //! loaded scripts do not.
 

@@ -95,10 +95,8 @@ async fn answer(host: &dyn Host, ledger: &RefCell<PayoutLedger>, request: Reques
     };
     match serde_json::from_slice(&body) {
         Err(error) => reply(StatusCode::BAD_REQUEST, format!("the body is not a payment: {error}")),
-        Ok(payment) => match ledger.borrow_mut().pay(host, payment, key) {
-            true => reply(StatusCode::CREATED, "paid".to_owned()),
-            false => reply(StatusCode::OK, "paid before".to_owned()),
-        },
+        Ok(payment) if ledger.borrow_mut().pay(host, payment, key) => reply(StatusCode::CREATED, "paid".to_owned()),
+        Ok(_) => reply(StatusCode::OK, "paid before".to_owned()),
     }
 }
 

@@ -1,12 +1,17 @@
 //! The database: SQLite behind the PostgreSQL wire, so that an unmodified tokio-postgres works
 //! against it.
 //!
-//! Bytes come in through [`connection`] and are cut into messages by [`wire`]; a [`session`]
-//! answers them. SQL text is cut by [`lexer`], turned into SQLite's words by [`dialect`] and
-//! kept as a [`statement`]; [`columns`] finds the types that SQLite does not know, [`value`]
-//! reads and writes them. [`isolation`] decides who may run what when, on the connection of
-//! [`sqlite`]. [`changes`] tells the history what was committed; [`state`] reads what is left
+//! Bytes come in through `connection` and are cut into messages by `wire`; a `session`
+//! answers them. SQL text is cut by `lexer`, turned into SQLite's words by `dialect` and
+//! kept as a `statement`; `columns` finds the types that SQLite does not know, `value`
+//! reads and writes them. `isolation` decides who may run what when, on the connection of
+//! `sqlite`. `changes` tells the history what was committed; `state` reads what is left
 //! in the end.
+//!
+//! What differs from PostgreSQL, beyond `isolation`: outside of a transaction each `Execute`
+//! commits by itself, not at `Sync`; columns hold any type that is bound to them; there are no
+//! savepoints, cursors, row limits, `numeric` or `timestamp`. What is not offered is refused
+//! with `0A000`, never ignored.
 
 mod changes;
 mod columns;
@@ -73,6 +78,7 @@ impl Database {
     }
 
     /// What is committed, typed. `leases` is empty: another store has them.
+    #[must_use]
     pub fn state(&self) -> FinalState {
         state::read(self.isolation.borrow_mut().committed())
     }
@@ -90,7 +96,9 @@ impl Database {
     /// Tells the history what a transaction has just committed.
     fn tell(&self, host: &dyn Host, origin: Origin, touched: Touched) {
         let events = self.mirror.borrow_mut().commit(self.isolation.borrow().sqlite(), touched, origin);
-        events.into_iter().for_each(|event| host.record(event));
+        for event in events {
+            host.record(event);
+        }
     }
 }
 

@@ -57,7 +57,8 @@ impl Host for TestHost {
     fn connect(&self, to: HostId) -> LocalBoxFuture<'static, io::Result<Box<dyn Duplex>>> {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let dialled = self.network.listeners.borrow().get(&to).is_some_and(|listener| listener.send((theirs, self.id)).is_ok());
-        async move { if dialled { Ok(Box::new(ours) as Box<dyn Duplex>) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }.boxed_local()
+        async move { if dialled { Ok(Box::new(ours) as Box<dyn Duplex>) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
+            .boxed_local()
     }
 
     fn listen(&self) -> LocalBoxFuture<'static, io::Result<Box<dyn Listen>>> {

@@ -63,11 +63,8 @@ fn arity(name: &[u8]) -> Option<(usize, usize)> {
 }
 
 fn unknown(name: &Bytes, arguments: &[Bytes]) -> String {
-    let mut text = format!("ERR unknown command '{}', with args beginning with: ", String::from_utf8_lossy(name));
-    for argument in arguments.iter().take(3) {
-        text.push_str(&format!("'{}' ", String::from_utf8_lossy(argument)));
-    }
-    text
+    let first: Vec<String> = arguments.iter().take(3).map(|argument| format!("'{}' ", String::from_utf8_lossy(argument))).collect();
+    format!("ERR unknown command '{}', with args beginning with: {}", String::from_utf8_lossy(name), first.concat())
 }
 
 fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: &[Bytes]) -> Reply {
@@ -79,10 +76,10 @@ fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: 
             _ => return refuse("ERR DB index is out of range"),
         },
         b"GET" => store.text(caller, &arguments[0])?.map_or(BytesFrame::Null, BytesFrame::BulkString),
-        b"SET" => match store.set(caller, &arguments[0], &arguments[1], set_options(&arguments[2..])?) {
-            true => simple("OK"),
-            false => BytesFrame::Null,
-        },
+        b"SET" => {
+            let stored = store.set(caller, &arguments[0], &arguments[1], set_options(&arguments[2..])?);
+            if stored { simple("OK") } else { BytesFrame::Null }
+        }
         b"SETNX" => {
             let options = SetOptions { only_if: Some(Presence::Absent), ..SetOptions::default() };
             count(usize::from(store.set(caller, &arguments[0], &arguments[1], options)))

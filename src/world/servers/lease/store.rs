@@ -74,11 +74,9 @@ pub struct LeaseStore {
 
 impl LeaseStore {
     /// The leases that have not been deleted. One that ran out since the store last looked at it is still among them.
+    #[must_use]
     pub fn keys(&self) -> Vec<LeaseKey> {
-        self.entries
-            .values()
-            .filter_map(|entry| entry.holder.map(|holder| LeaseKey { holder, expires: entry.expires.is_some() }))
-            .collect()
+        self.entries.values().filter_map(|entry| entry.holder.map(|holder| LeaseKey { holder, expires: entry.expires.is_some() })).collect()
     }
 
     /// A new process has no scripts loaded.

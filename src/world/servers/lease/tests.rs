@@ -119,9 +119,8 @@ fn a_lease_is_granted_renewed_run_out_and_released() {
         let renew = redis::Script::new(
             "if redis.call('get', KEYS[1]) == ARGV[1] then\n  return redis.call('pexpire', KEYS[1], ARGV[2])\nelse\n  return 0\nend",
         );
-        let release = redis::Script::new(
-            "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
-        );
+        let release =
+            redis::Script::new("if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end");
         assert_eq!(ask(&mut c0, "SET lock n0 NX PX 1000").await, "OK");
         assert_eq!(ask(&mut c1, "SET lock n1 NX PX 1000").await, "nil");
         assert_eq!(renew.key("lock").arg("n0").arg(2000).invoke_async::<i64>(&mut c0).await, Ok(1));
@@ -160,10 +159,7 @@ fn a_stranger_can_delete_a_lease_and_data_is_no_lease() {
         ask(&mut c1, "INCR token").await;
         ask(&mut c1, "LPUSH queue 1").await;
         ask(&mut c1, "DEL token").await;
-        assert_eq!(
-            network.events(),
-            [Event::LeaseGranted { to: N0, ttl_ms: 0 }, Event::LeaseReleased { by: N1, holder: N0 }]
-        );
+        assert_eq!(network.events(), [Event::LeaseGranted { to: N0, ttl_ms: 0 }, Event::LeaseReleased { by: N1, holder: N0 }]);
         assert_eq!(store.borrow().keys(), []);
         server.abort();
     });

@@ -12,6 +12,9 @@ use super::value::Type;
 /// The columns of the schema that are not `bigint`.
 const TEXT_COLUMNS: [&str; 3] = ["name", "key", "payload"];
 
+/// Tokens of the longest expression whose type is looked for.
+const LONGEST: usize = 1000;
+
 /// The type of the column with this name, if the schema has one.
 fn column_type(token: &Token<'_>) -> Option<Type> {
     match token {
@@ -71,8 +74,7 @@ pub(super) fn result_types(tokens: &[Token<'_>], parameters: &[Type]) -> Result<
 
 /// The tokens between `SELECT` (or `RETURNING`) and what follows its list.
 fn result_list<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
-    const ENDS: [&str; 11] =
-        ["from", "where", "order", "limit", "offset", "union", "group", "having", "except", "intersect", "for"];
+    const ENDS: [&str; 11] = ["from", "where", "order", "limit", "offset", "union", "group", "having", "except", "intersect", "for"];
     let top: Vec<usize> = at_top(tokens).collect();
     let begins = |word: &str| top.iter().copied().find(|i| tokens[*i].is(word));
     let Some(begin) = begins("returning").or_else(|| begins("select")) else { return &[] };
@@ -118,6 +120,10 @@ fn split<'a, 't>(list: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
 }
 
 fn expression_type(item: &[Token<'_>], parameters: &[Type]) -> Result<Option<Type>, SqlError> {
+    // Calls nest, and so does this function: no text of a client may exhaust the stack.
+    if item.len() > LONGEST {
+        return Ok(None);
+    }
     let item = match item {
         [expression @ .., alias, Token::Word(_) | Token::Name(_)] if alias.is("as") => expression,
         whole => whole,
@@ -192,7 +198,9 @@ mod tests {
     #[test]
     fn casts_comparisons_and_literals_type_a_result() {
         assert_eq!(
-            results("select a, b::text as c, count(*) > 1, 'x', case when a = 1 then 2 else 3 end, exists (select 1), sum(a)::bigint from t"),
+            results(
+                "select a, b::text as c, count(*) > 1, 'x', case when a = 1 then 2 else 3 end, exists (select 1), sum(a)::bigint from t"
+            ),
             [None, Some(Type::Text), Some(Type::Bool), Some(Type::Text), None, Some(Type::Bool), Some(Type::Int8)]
         );
         assert_eq!(results("update t set a = 1 where b = 2 returning a, coalesce(max(payload), 'y')"), [None, Some(Type::Text)]);

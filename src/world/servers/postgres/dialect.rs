@@ -123,8 +123,34 @@ fn locking_clause(tokens: &[Token<'_>]) -> Result<Option<usize>, SqlError> {
 /// Whether a word before a parenthesis is the name of a function.
 fn is_function(word: &str) -> bool {
     const KEYWORDS: [&str; 28] = [
-        "select", "distinct", "all", "from", "where", "and", "or", "not", "in", "is", "like", "between", "case", "when", "then", "else",
-        "on", "by", "having", "limit", "offset", "returning", "set", "values", "union", "except", "intersect", "as",
+        "select",
+        "distinct",
+        "all",
+        "from",
+        "where",
+        "and",
+        "or",
+        "not",
+        "in",
+        "is",
+        "like",
+        "between",
+        "case",
+        "when",
+        "then",
+        "else",
+        "on",
+        "by",
+        "having",
+        "limit",
+        "offset",
+        "returning",
+        "set",
+        "values",
+        "union",
+        "except",
+        "intersect",
+        "as",
     ];
     word.starts_with(|c: char| c.is_alphabetic() || c == '_') && !KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
 }

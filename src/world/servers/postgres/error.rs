@@ -63,7 +63,7 @@ fn subject(message: &str) -> &str {
 
 /// SQLite tells many errors apart by their text alone.
 fn by_message(message: &str) -> Option<&'static str> {
-    const TEXTS: [(&str, &str); 12] = [
+    const TEXTS: [(&str, &str); 13] = [
         ("no such table", "42P01"),
         ("no such column", "42703"),
         ("has no column named", "42703"),
@@ -72,6 +72,7 @@ fn by_message(message: &str) -> Option<&'static str> {
         ("wrong number of arguments to function", "42883"),
         ("not authorized", "0A000"),
         ("prohibited", "0A000"),
+        ("ON CONFLICT clause does not match", "42P10"),
         ("integer overflow", "22003"),
         ("invalid input syntax", "22P02"),
         ("out of range", "22003"),

@@ -133,7 +133,7 @@ fn quoted(text: &str, quote: char) -> Result<usize, SqlError> {
     let mut at = 1;
     loop {
         let Some(end) = text[at..].find(quote) else {
-            return Err(SqlError::new("42601", format!("unterminated quoted text at or near {:.40}", text)));
+            return Err(SqlError::new("42601", format!("unterminated quoted text at or near {text:.40}")));
         };
         at += end + 1;
         if !text[at..].starts_with(quote) {

@@ -41,11 +41,13 @@ pub(super) struct Template {
 /// What receives the rows of a result.
 pub(super) type Rows<'a> = &'a mut dyn FnMut(&Row<'_>) -> Result<(), SqlError>;
 
+/// A parsed text, with the parameter types that the client gave.
+type Form = (Vec<u32>, Rc<Statement>);
+
 /// One SQLite database.
 pub(super) struct Sqlite {
     connection: Connection,
-    /// By text, then by the parameter types that the client gave.
-    parsed: RefCell<BTreeMap<String, Vec<(Vec<u32>, Rc<Statement>)>>>,
+    parsed: RefCell<BTreeMap<String, Vec<Form>>>,
     /// What the server's clock shows while a statement runs.
     clock: Arc<AtomicI64>,
     touched: Arc<Mutex<Touched>>,
@@ -178,8 +180,18 @@ fn fill(connection: &Connection, template: &Template) -> rusqlite::Result<()> {
 /// Refuses the functions that would show the clock or the dice of the machine that simulates.
 fn authorize(context: AuthContext<'_>) -> Authorization {
     const FORBIDDEN: [&str; 12] = [
-        "random", "randomblob", "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff", "current_timestamp",
-        "current_date", "current_time",
+        "random",
+        "randomblob",
+        "date",
+        "time",
+        "datetime",
+        "julianday",
+        "unixepoch",
+        "strftime",
+        "timediff",
+        "current_timestamp",
+        "current_date",
+        "current_time",
     ];
     match context.action {
         AuthAction::Function { function_name } if FORBIDDEN.iter().any(|f| function_name.eq_ignore_ascii_case(f)) => Authorization::Deny,
@@ -235,3 +247,49 @@ impl Drop for Pooled {
 
 /// The tables by which [`Touched`] sorts rows are those of the schema.
 const _: () = assert!(changes::TABLES == SCHEMA.len());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One run changes everything and stops in the middle of a transaction. The next gets the
+    /// same connection, its parsed statements still there, its rows as the template says.
+    #[test]
+    fn a_pooled_database_comes_back_clean_and_warm() {
+        let template = || Template { players: 3, unique_marker: false, tasks: Vec::new() };
+        let sum = |sqlite: &Sqlite| sqlite.read("SELECT sum(points) FROM points", &[], |row| row.get::<_, i64>(0));
+        let first = Pooled::take(template());
+        let update = first.statement("UPDATE points SET points = $1", &[20]).expect("it is SQL");
+        first.control("SAVEPOINT tx");
+        let count = first.run(&update, &[Value::Integer(5)], WallTime(0), &mut |_| Ok(())).expect("an update");
+        assert_eq!((count, sum(&first)), (3, vec![15]));
+        let other = Pooled::take(template());
+        assert_eq!(sum(&other), [0], "two runs at a time have two connections");
+        drop(first);
+        let next = Pooled::take(template());
+        assert_eq!(sum(&next), [0]);
+        let again = next.statement("UPDATE points SET points = $1", &[20]).expect("it is SQL");
+        assert!(Rc::ptr_eq(&update, &again), "it is the first connection");
+        assert_eq!(POOL.with_borrow(Vec::len), 0);
+        drop((other, next));
+        assert_eq!(POOL.with_borrow(Vec::len), 2);
+    }
+
+    #[test]
+    fn clocks_and_dice_of_the_machine_are_out_of_reach() {
+        let sqlite = Pooled::take(Template { players: 0, unique_marker: false, tasks: Vec::new() });
+        for text in ["select random()", "select RANDOM()", "select current_timestamp", "select datetime('now')", "select unixepoch()"] {
+            assert_eq!(sqlite.statement(text, &[]).expect_err("refused").code, "0A000", "{text}");
+        }
+    }
+
+    /// Text written by clients must not fill the cache for ever.
+    #[test]
+    fn the_cache_of_texts_is_bounded() {
+        let sqlite = Pooled::take(Template { players: 1, unique_marker: false, tasks: Vec::new() });
+        for n in 0..3 * PARSED {
+            sqlite.statement(&format!("select {n}"), &[]).expect("it is SQL");
+        }
+        assert!(sqlite.parsed.borrow().len() <= PARSED);
+    }
+}

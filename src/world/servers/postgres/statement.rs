@@ -127,8 +127,26 @@ fn query_tag(verb: &Token<'_>) -> Result<&'static str, SqlError> {
     const VERBS: [(&str, &str); 5] =
         [("select", "SELECT"), ("values", "SELECT"), ("insert", "INSERT 0"), ("update", "UPDATE"), ("delete", "DELETE")];
     const KNOWN: [&str; 20] = [
-        "create", "drop", "alter", "truncate", "savepoint", "release", "lock", "show", "copy", "listen", "notify", "explain", "vacuum",
-        "analyze", "declare", "fetch", "prepare", "execute", "discard", "merge",
+        "create",
+        "drop",
+        "alter",
+        "truncate",
+        "savepoint",
+        "release",
+        "lock",
+        "show",
+        "copy",
+        "listen",
+        "notify",
+        "explain",
+        "vacuum",
+        "analyze",
+        "declare",
+        "fetch",
+        "prepare",
+        "execute",
+        "discard",
+        "merge",
     ];
     if let Some((_, tag)) = VERBS.iter().find(|(word, _)| verb.is(word)) {
         return Ok(tag);
@@ -149,4 +167,90 @@ fn isolation(tokens: &[Token<'_>]) -> Result<(), SqlError> {
         return Err(SqlError::unsupported("READ ONLY"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any order of SQL's pieces, and any depth of nesting, parses or is refused.
+    #[test]
+    fn no_text_panics() {
+        const PIECES: [&str; 40] = [
+            "select",
+            "insert",
+            "into",
+            "update",
+            "delete",
+            "with",
+            "values",
+            "returning",
+            "from",
+            "for",
+            "update",
+            "share",
+            "of",
+            "as",
+            "case",
+            "end",
+            "cast",
+            "coalesce",
+            "sum",
+            "extract",
+            "epoch",
+            "clock_timestamp",
+            "bigint",
+            "double",
+            "::",
+            "(",
+            ")",
+            ",",
+            ";",
+            "*",
+            "=",
+            "||",
+            ".",
+            "$1",
+            "$3",
+            "1e5",
+            "'x'",
+            "\"y\"",
+            "begin",
+            "exists",
+        ];
+        let mut dice = 7_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..14 {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(PIECES[usize::try_from(dice >> 33).expect("31 bits") % PIECES.len()]);
+                text.push(' ');
+            }
+            let _ = parse(&text, &[20, 0]);
+        }
+        let deep = format!("select {}1{}", "coalesce(".repeat(50_000), ")".repeat(50_000));
+        assert!(parse(&deep, &[]).is_ok(), "SQLite will refuse it");
+    }
+
+    #[test]
+    fn verbs_and_tags() {
+        for (text, kind, tag) in [
+            (" -- nothing", Kind::Empty, ""),
+            ("BEGIN WORK;", Kind::Begin, "BEGIN"),
+            ("start transaction read write", Kind::Begin, "BEGIN"),
+            ("end", Kind::Commit, "COMMIT"),
+            ("abort", Kind::Rollback, "ROLLBACK"),
+            ("set lock_timeout = 4", Kind::Set, "SET"),
+            ("with a as (insert into t values (1)) update t set a = 1", Kind::Query, "UPDATE"),
+            ("values (1)", Kind::Query, "SELECT"),
+        ] {
+            let parsed = parse(text, &[]).expect(text);
+            assert_eq!((parsed.kind, parsed.tag), (kind, tag), "{text}");
+        }
+        for text in
+            ["begin read only", "rollback to a", "savepoint a", "set transaction isolation level serializable", "commit prepared 'a'"]
+        {
+            assert_eq!(parse(text, &[]).err().map(|error| error.code), Some("0A000"), "{text}");
+        }
+    }
 }

@@ -106,6 +106,7 @@ fn statements_answer_as_postgresql_does() {
             ("insert into earnings (id, player, amount, at) values (1, null, 1, 1)", "23502"),
             ("insert into points (player, points, last_active) values (null, 1, 1)", "23502"),
             ("select settled_in from earnings", "(0)"),
+            ("insert into ranking (period, rank, player, points) values (1, 1, 1, 1) on conflict (period) do nothing", "42P10"),
             ("select absent from points", "42703"),
             ("select 1 from nowhere", "42P01"),
             ("selec 1", "42601"),
@@ -121,14 +122,17 @@ fn statements_answer_as_postgresql_does() {
             ("select 7 / 2, 7::float8 / 2, 'a' || 1::text, 1 < 2, null", "3,3.5,a1,t,null (1)"),
             ("select (points / 2.0)::bigint, '12'::bigint + 1 from points where player = 1", "2,13 (1)"),
             ("select 'x'::bigint", "22P02"),
-            ("with best as (select player from points order by points desc, player limit 1) delete from points where player in (select player from best)", "(1)"),
+            (
+                "with best as (select player from points order by points desc, player limit 1) delete from points where player in (select player from best)",
+                "(1)",
+            ),
             ("delete from outbox", "(1)"),
             ("begin isolation level serializable", "0A000"),
             ("begin transaction isolation level read committed", "(0)"),
             ("rollback", "(0)"),
             ("set client_encoding to 'UTF8'", "(0)"),
-            ("", ""),
-            ("; ;", ""),
+            ("", "(0)"),
+            ("; ;", "(0)"),
             ("select 1; select 2", "1 (1) 2 (1)"),
             ("select '", "42601"),
             ("select $1::bigint", "42P02"),
@@ -146,7 +150,10 @@ fn several_statements_in_one_text_stand_or_fall_together() {
             ("select points from points where player = 1", "0 (1)"),
             ("update points set points = 1 where player = 1; commit; insert into fence (name, token) values ('settlement', 1)", "23505"),
             ("select points from points where player = 1", "1 (1)"),
-            ("begin; update points set points = 2 where player = 1; rollback; update points set points = 3 where player = 2", "(0) (1) (0) (1)"),
+            (
+                "begin; update points set points = 2 where player = 1; rollback; update points set points = 3 where player = 2",
+                "(0) (1) (0) (1)",
+            ),
             ("select points from points where player <= 2 order by player", "1 3 (2)"),
         ];
         ask_all(&client, &script).await;
@@ -167,6 +174,10 @@ fn an_error_aborts_the_transaction_and_commit_then_rolls_back() {
             ("select max(points) from points", "0 (1)"),
         ];
         ask_all(&client, &script).await;
+        ask_all(&client, &[("begin", "(0)"), ("select 1 from nowhere", "42P01")]).await;
+        let prepared = client.prepare("select points from points").await;
+        assert_eq!(prepared.expect_err("PostgreSQL does not even parse it").code(), Some(&SqlState::IN_FAILED_SQL_TRANSACTION));
+        ask_all(&client, &[("rollback", "(0)"), ("select 1", "1 (1)")]).await;
         assert_eq!(server.network.events(), []);
     });
 }
@@ -211,13 +222,13 @@ fn typed_parameters_and_results_cross_in_binary() {
         assert!((row.get::<_, f64>(3) - 1.5).abs() < f64::EPSILON);
         assert_eq!(row.get::<_, &str>(4), "é");
         assert_eq!(row.get::<_, Option<i64>>(5), None);
-        let changed = client
-            .execute("insert into outbox (id, key, payload, sent) values ($1, $2, $3, $4)", &[&1_i64, &"k", &"p", &0_i64])
-            .await;
+        let changed =
+            client.execute("insert into outbox (id, key, payload, sent) values ($1, $2, $3, $4)", &[&1_i64, &"k", &"p", &0_i64]).await;
         assert_eq!(changed.expect("types found by column"), 1);
         let row = client.query_one("select id, key from outbox where key = $1", &[&"k"]).await.expect("a row");
         assert_eq!((row.get::<_, i64>(0), row.get::<_, &str>(1)), (1, "k"));
-        let changed = client.execute_typed("update points set points = $1 where player > $2", &[(&3_i64, Type::INT8), (&2_i64, Type::INT8)]).await;
+        let changed =
+            client.execute_typed("update points set points = $1 where player > $2", &[(&3_i64, Type::INT8), (&2_i64, Type::INT8)]).await;
         assert_eq!(changed.expect("an update"), 3);
         let many = client.query("select player from points where player <= $1 order by player", &[&3_i64]).await.expect("rows");
         assert_eq!(many.iter().map(|row| row.get::<_, i64>(0)).collect::<Vec<_>>(), [1, 2, 3]);
@@ -260,7 +271,8 @@ fn a_reader_sees_committed_data_only_and_never_waits() {
 fn what_runs_again_after_a_foreign_read_is_the_same() {
     with_server(async |server| {
         let (writer, reader) = (server.client(N0).await, server.client(N1).await);
-        let insert = "insert into settlement (period, node, attempt, at) values (1, 0, 7, (extract(epoch from clock_timestamp()) * 1000)::bigint)";
+        let insert =
+            "insert into settlement (period, node, attempt, at) values (1, 0, 7, (extract(epoch from clock_timestamp()) * 1000)::bigint)";
         ask_all(&writer, &[("begin", "(0)"), (insert, "(1)")]).await;
         tokio::time::sleep(5.seconds()).await;
         ask_all(&reader, &[("select count(*) from settlement", "0 (1)")]).await;
@@ -333,9 +345,10 @@ fn a_session_that_idles_in_a_transaction_is_ended() {
     with_server(async |server| {
         let (idle, other) = (server.client(N0).await, server.client(N1).await);
         ask_all(&idle, &[("begin", "(0)"), ("update points set points = 1", "(5)")]).await;
-        tokio::time::sleep(DatabaseKnobs::default().idle_in_transaction_timeout - 1.ms()).await;
+        assert_eq!(DatabaseKnobs::default().idle_in_transaction_timeout, 60.seconds());
+        tokio::time::sleep(59_999.ms()).await;
         ask_all(&idle, &[("select 1", "1 (1)")]).await;
-        tokio::time::sleep(DatabaseKnobs::default().idle_in_transaction_timeout + 1.ms()).await;
+        tokio::time::sleep(60_001.ms()).await;
         assert_eq!(server.network.events(), [Event::IdleInTransaction { by: N0 }]);
         assert!(idle.is_closed());
         ask_all(&other, &[("update points set points = points + 1 where player = 1 returning points", "1 (1)")]).await;
@@ -530,6 +543,10 @@ fn no_bytes_from_the_wire_harm_the_server() {
             assert!(round > 0 || !answer.is_empty());
         }
         let client = server.client(N1).await;
-        ask_all(&client, &[("select count(*) from points where player <= 5", "5 (1)"), ("update points set points = 1 where player = 1", "(1)")]).await;
+        ask_all(
+            &client,
+            &[("select count(*) from points where player <= 5", "5 (1)"), ("update points set points = 1 where player = 1", "(1)")],
+        )
+        .await;
     });
 }
