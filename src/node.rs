@@ -68,7 +68,7 @@ pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>) {
         }
     }
     // A scheduler does not exit when there is nothing to schedule.
-    pending().await
+    pending::<()>().await;
 }
 
 /// A node process and what it remembers; a restart forgets it.

@@ -112,7 +112,7 @@ impl LeaseStore {
             }
         }
         let connection =
-            within(&*self.host, self.timeout, self.connect()).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
+            within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
         let mut open = self.open.borrow_mut();
         open.generation += 1;
         open.connection = Some(connection.clone());
@@ -125,8 +125,7 @@ impl LeaseStore {
         let info = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2).set_skip_set_lib_name();
         // The library's own timeout would be a tokio timer; ours follows the clock of the host.
         let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        let (connection, driver) =
-            MultiplexedConnection::new_with_config(&info, stream, config).await.map_err(|e| StoreError::not_sent(e))?;
+        let (connection, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await.map_err(StoreError::not_sent)?;
         self.host.spawn("lease-driver", Box::pin(driver)).detach();
         Ok(connection)
     }

@@ -161,12 +161,14 @@ impl Sql {
             }
             Some(_) | None => {}
         }
-        let client = within(&*self.host, self.timeout, self.connect()).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
+        let client =
+            within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
         let session = Rc::new(Session { client, in_transaction: Cell::new(false) });
         *self.session.borrow_mut() = Some(Rc::clone(&session));
         Ok(session)
     }
 
+    /// Rare and large: callers box it, so that every statement's future stays small.
     async fn connect(&self) -> Result<Client, StoreError> {
         let stream = self.host.connect(HostId::Database).await?;
         let mut config = Config::new();

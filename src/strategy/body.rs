@@ -165,7 +165,7 @@ fn insert_ranking(rows: usize) -> Rc<str> {
     })
 }
 
-/// `column1` and `column2` are what PostgreSQL and SQLite both call the columns of VALUES.
+/// `column1` and `column2` are what `PostgreSQL` and `SQLite` both call the columns of VALUES.
 fn take_points(rows: usize) -> Rc<str> {
     thread_local!(static TEXTS: Texts = RefCell::default());
     TEXTS.with(|texts| {

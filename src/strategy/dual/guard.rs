@@ -157,9 +157,8 @@ impl Guard {
             context.sleep(context.guard().renew_every).await;
             match context.lease().compare_and_expire("lease.renew", key, token, context.guard().watchdog_lease).await {
                 Ok(true) => unanswered = 0,
-                Ok(false) => return,
                 Err(_) if unanswered < UNANSWERED => unanswered += 1,
-                Err(_) => return,
+                Ok(false) | Err(_) => return,
             }
         }
     }
