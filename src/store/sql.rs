@@ -4,7 +4,7 @@
 //! Statements are sent with their parameter types and never prepared: that saves a round
 //! trip, and no process-global statement name reaches the wire.
 
-use crate::host::{Host, within};
+use crate::host::{Host, Task, within};
 use crate::id::HostId;
 use crate::store::StoreError;
 use std::cell::{Cell, RefCell};
@@ -46,6 +46,8 @@ pub struct Sql {
 
 struct Session {
     client: Client,
+    /// It would wait for answers that do not come, and keep the transaction open meanwhile.
+    driver: Cell<Option<Task>>,
     /// From before BEGIN is sent until the end of the transaction is known.
     in_transaction: Cell<bool>,
 }
@@ -140,7 +142,10 @@ impl Sql {
 
     /// Drops the connection, and with it an open transaction.
     pub fn disconnect(&self) {
-        self.session.borrow_mut().take();
+        let open = self.session.borrow().clone();
+        if let Some(session) = open {
+            self.forget(&session);
+        }
     }
 
     async fn end(&self, word: &str) -> Result<(), StoreError> {
@@ -161,15 +166,15 @@ impl Sql {
             }
             Some(_) | None => {}
         }
-        let client =
+        let (client, driver) =
             within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
-        let session = Rc::new(Session { client, in_transaction: Cell::new(false) });
+        let session = Rc::new(Session { client, driver: Cell::new(Some(driver)), in_transaction: Cell::new(false) });
         *self.session.borrow_mut() = Some(Rc::clone(&session));
         Ok(session)
     }
 
     /// Rare and large: callers box it, so that every statement's future stays small.
-    async fn connect(&self) -> Result<Client, StoreError> {
+    async fn connect(&self) -> Result<(Client, Task), StoreError> {
         let stream = self.host.connect(HostId::Database).await?;
         let mut config = Config::new();
         config.user("postgres").dbname("postgres").ssl_mode(SslMode::Disable);
@@ -178,8 +183,7 @@ impl Sql {
             // The calls in flight get the error too.
             let _ = driver.await;
         };
-        self.host.spawn("sql-driver", Box::pin(driver)).detach();
-        Ok(client)
+        Ok((client, self.host.spawn("sql-driver", Box::pin(driver))))
     }
 
     async fn call<T>(&self, session: &Rc<Session>, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, StoreError> {
@@ -194,8 +198,11 @@ impl Sql {
         Err(failed)
     }
 
-    /// Drops this session, unless another has taken its place.
+    /// Closes this session's connection, and makes room for another.
     fn forget(&self, session: &Rc<Session>) {
+        if let Some(driver) = session.driver.take() {
+            driver.abort();
+        }
         let mut open = self.session.borrow_mut();
         if open.as_ref().is_some_and(|s| Rc::ptr_eq(s, session)) {
             *open = None;

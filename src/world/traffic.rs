@@ -114,7 +114,7 @@ fn plan(seed: Seed, scenario: &Scenario, calendar: &Calendar) -> Vec<Earning> {
 
 /// What is close in a schedule of long periods would be everything in one of short ones.
 fn shortest(period: Duration) -> i64 {
-    CLOSE_MS.min(crate::time::millis(period / 8) as i64).max(1)
+    CLOSE_MS.min(crate::time::millis(period / 8).cast_signed()).max(1)
 }
 
 fn between(rng: &mut Rng, begin: WallTime, end: WallTime) -> WallTime {
