@@ -37,6 +37,15 @@ pub fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, index: us
     row.try_get(index).map_err(StoreError::rejected)
 }
 
+/// The only value of an aggregate.
+///
+/// # Errors
+/// `Rejected`: the server sent no row, or another type.
+pub fn aggregate(rows: &[Row]) -> Result<i64, StoreError> {
+    let row = rows.first().ok_or_else(|| StoreError::rejected("the server answered an aggregate without a row"))?;
+    column(row, 0)
+}
+
 /// A client of the database.
 pub struct Sql {
     host: Rc<dyn Host>,
