@@ -8,8 +8,7 @@ use crate::host::Host;
 use crate::id::{AttemptId, NodeId, PeriodId};
 use crate::scenario::Scenario;
 use crate::settlement::{Calendar, Period};
-use crate::store::StoreError;
-use crate::store::sql::{column, int};
+use crate::store::sql::{aggregate, int};
 use crate::strategy::{Context, Error, Policy, Strategy};
 use crate::time::{WallTime, millis};
 use crate::trace::{Belief, Event};
@@ -69,7 +68,7 @@ pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>) {
         }
     }
     // A scheduler does not exit when there is nothing to schedule.
-    pending().await
+    pending::<()>().await;
 }
 
 /// A node process and what it remembers; a restart forgets it.
@@ -181,8 +180,7 @@ impl Node {
     /// A plain read of the settlement table: check, then act.
     async fn check(&self, period: Period) -> Result<bool, Error> {
         let rows = self.context.sql().query("check.settled", CHECK, &[int(&period.id.0)]).await?;
-        let row = rows.first().ok_or_else(|| StoreError::rejected("the server answered an aggregate without a row"))?;
-        Ok(column::<i64>(row, 0)? > 0)
+        Ok(aggregate(&rows)? > 0)
     }
 }
 

@@ -2,6 +2,7 @@
 //! client library's error is still at hand. What matters to a strategy is whether its request
 //! was applied.
 
+use std::fmt::Display;
 use std::io;
 
 /// Why a store did not do what it was asked.
@@ -38,7 +39,7 @@ pub struct StoreError {
 
 impl StoreError {
     /// The server was not reached.
-    pub fn not_sent(why: impl ToString) -> StoreError {
+    pub fn not_sent(why: impl Display) -> StoreError {
         StoreError { kind: ErrorKind::NotSent, text: why.to_string() }
     }
 
@@ -48,7 +49,7 @@ impl StoreError {
     }
 
     /// The server answered, but not what was asked for.
-    pub fn rejected(why: impl ToString) -> StoreError {
+    pub fn rejected(why: impl Display) -> StoreError {
         StoreError { kind: ErrorKind::Rejected, text: why.to_string() }
     }
 

@@ -1,6 +1,6 @@
 //! The lease store: redis-rs over one multiplexed connection, which every task of a process shares.
 
-use crate::host::{Host, within};
+use crate::host::{Host, Task, within};
 use crate::id::HostId;
 use crate::store::StoreError;
 use crate::time::millis;
@@ -35,6 +35,8 @@ pub struct LeaseStore {
 struct Open {
     generation: u64,
     connection: Option<MultiplexedConnection>,
+    /// It would wait for answers that do not come.
+    driver: Option<Task>,
 }
 
 impl LeaseStore {
@@ -111,24 +113,23 @@ impl LeaseStore {
                 return Ok((open.generation, connection.clone()));
             }
         }
-        let connection =
-            within(&*self.host, self.timeout, self.connect()).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
+        let (connection, driver) =
+            within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
         let mut open = self.open.borrow_mut();
         open.generation += 1;
         open.connection = Some(connection.clone());
+        open.driver = Some(driver);
         Ok((open.generation, connection))
     }
 
-    async fn connect(&self) -> Result<MultiplexedConnection, StoreError> {
+    async fn connect(&self) -> Result<(MultiplexedConnection, Task), StoreError> {
         let stream = self.host.connect(HostId::Lease).await?;
         // RESP2 needs no greeting, and the library's name is not worth a round trip: nothing is sent here.
         let info = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2).set_skip_set_lib_name();
         // The library's own timeout would be a tokio timer; ours follows the clock of the host.
         let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        let (connection, driver) =
-            MultiplexedConnection::new_with_config(&info, stream, config).await.map_err(|e| StoreError::not_sent(e))?;
-        self.host.spawn("lease-driver", Box::pin(driver)).detach();
-        Ok(connection)
+        let (connection, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await.map_err(StoreError::not_sent)?;
+        Ok((connection, self.host.spawn("lease-driver", Box::pin(driver))))
     }
 
     async fn call<T: FromRedisValue>(&self, generation: u64, call: impl Future<Output = redis::RedisResult<T>>) -> Result<T, StoreError> {
@@ -141,6 +142,9 @@ impl LeaseStore {
             let mut open = self.open.borrow_mut();
             if open.generation == generation {
                 open.connection = None;
+                if let Some(driver) = open.driver.take() {
+                    driver.abort();
+                }
             }
         }
         Err(failed)

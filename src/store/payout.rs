@@ -29,7 +29,8 @@ pub struct Payment {
 impl Payment {
     /// The request's body.
     pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("four integers are always valid JSON")
+        let Payment { period, rank, player, amount } = self;
+        format!(r#"{{"period":{period},"rank":{rank},"player":{player},"amount":{amount}}}"#)
     }
 }
 
@@ -87,7 +88,7 @@ impl PayoutService {
         {
             return Ok(sender);
         }
-        within(&*self.host, self.timeout, self.connect()).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))
+        within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))
     }
 
     async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, StoreError> {

@@ -4,7 +4,7 @@
 //! Statements are sent with their parameter types and never prepared: that saves a round
 //! trip, and no process-global statement name reaches the wire.
 
-use crate::host::{Host, within};
+use crate::host::{Host, Task, within};
 use crate::id::HostId;
 use crate::store::StoreError;
 use std::cell::{Cell, RefCell};
@@ -37,6 +37,15 @@ pub fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, index: us
     row.try_get(index).map_err(StoreError::rejected)
 }
 
+/// The only value of an aggregate.
+///
+/// # Errors
+/// `Rejected`: the server sent no row, or another type.
+pub fn aggregate(rows: &[Row]) -> Result<i64, StoreError> {
+    let row = rows.first().ok_or_else(|| StoreError::rejected("the server answered an aggregate without a row"))?;
+    column(row, 0)
+}
+
 /// A client of the database.
 pub struct Sql {
     host: Rc<dyn Host>,
@@ -46,6 +55,8 @@ pub struct Sql {
 
 struct Session {
     client: Client,
+    /// It would wait for answers that do not come, and keep the transaction open meanwhile.
+    driver: Cell<Option<Task>>,
     /// From before BEGIN is sent until the end of the transaction is known.
     in_transaction: Cell<bool>,
 }
@@ -140,7 +151,10 @@ impl Sql {
 
     /// Drops the connection, and with it an open transaction.
     pub fn disconnect(&self) {
-        self.session.borrow_mut().take();
+        let open = self.session.borrow().clone();
+        if let Some(session) = open {
+            self.forget(&session);
+        }
     }
 
     async fn end(&self, word: &str) -> Result<(), StoreError> {
@@ -161,13 +175,15 @@ impl Sql {
             }
             Some(_) | None => {}
         }
-        let client = within(&*self.host, self.timeout, self.connect()).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
-        let session = Rc::new(Session { client, in_transaction: Cell::new(false) });
+        let (client, driver) =
+            within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
+        let session = Rc::new(Session { client, driver: Cell::new(Some(driver)), in_transaction: Cell::new(false) });
         *self.session.borrow_mut() = Some(Rc::clone(&session));
         Ok(session)
     }
 
-    async fn connect(&self) -> Result<Client, StoreError> {
+    /// Rare and large: callers box it, so that every statement's future stays small.
+    async fn connect(&self) -> Result<(Client, Task), StoreError> {
         let stream = self.host.connect(HostId::Database).await?;
         let mut config = Config::new();
         config.user("postgres").dbname("postgres").ssl_mode(SslMode::Disable);
@@ -176,8 +192,7 @@ impl Sql {
             // The calls in flight get the error too.
             let _ = driver.await;
         };
-        self.host.spawn("sql-driver", Box::pin(driver)).detach();
-        Ok(client)
+        Ok((client, self.host.spawn("sql-driver", Box::pin(driver))))
     }
 
     async fn call<T>(&self, session: &Rc<Session>, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, StoreError> {
@@ -192,8 +207,11 @@ impl Sql {
         Err(failed)
     }
 
-    /// Drops this session, unless another has taken its place.
+    /// Closes this session's connection, and makes room for another.
     fn forget(&self, session: &Rc<Session>) {
+        if let Some(driver) = session.driver.take() {
+            driver.abort();
+        }
         let mut open = self.session.borrow_mut();
         if open.as_ref().is_some_and(|s| Rc::ptr_eq(s, session)) {
             *open = None;

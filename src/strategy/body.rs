@@ -4,7 +4,7 @@
 //! meanwhile belongs to the next period, and nobody's points are taken twice.
 
 use crate::settlement::{Period, RANKED};
-use crate::store::sql::{Param, column, int};
+use crate::store::sql::{Param, aggregate, column, int};
 use crate::strategy::context::{Context, Error, WORK};
 use crate::strategy::payment;
 use crate::time::WallTime;
@@ -94,10 +94,7 @@ pub async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
 /// this keeps a node with a fast clock from settling early.
 pub async fn due(context: &Context, period: Period) -> Result<Option<WallTime>, Error> {
     let rows = context.sql().query("tx.due", NOW, &[]).await?;
-    let now = match rows.first() {
-        Some(row) => WallTime(column(row, 0)?),
-        None => return Ok(None),
-    };
+    let now = WallTime(aggregate(&rows)?);
     Ok((period.due <= now).then_some(now))
 }
 
@@ -165,7 +162,7 @@ fn insert_ranking(rows: usize) -> Rc<str> {
     })
 }
 
-/// `column1` and `column2` are what PostgreSQL and SQLite both call the columns of VALUES.
+/// `column1` and `column2` are what `PostgreSQL` and `SQLite` both call the columns of VALUES.
 fn take_points(rows: usize) -> Rc<str> {
     thread_local!(static TEXTS: Texts = RefCell::default());
     TEXTS.with(|texts| {

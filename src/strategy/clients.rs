@@ -1,10 +1,14 @@
 //! The stores as a strategy sees them: every operation takes the name of its step.
+//!
+//! Requests are pinned here and handed down by reference: moved through every layer, the
+//! future of one statement would be several times its size.
 
 use crate::id::HostId;
 use crate::store::sql::{Param, Row};
 use crate::store::{LeaseStore, PayoutService, Sql};
 use crate::strategy::context::{Context, Error};
 use crate::trace::StepName;
+use std::pin::pin;
 use std::time::Duration;
 
 /// The lease store.
@@ -21,7 +25,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn set_nx_px(self, step: StepName, key: &str, value: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, store.ready(), store.set_nx_px(key, value, ttl)).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.set_nx_px(key, value, ttl))).await
     }
 
     /// `GET key`.
@@ -30,7 +34,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn get(self, step: StepName, key: &str) -> Result<Option<String>, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, store.ready(), store.get(key)).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.get(key))).await
     }
 
     /// `DEL key`, whoever holds it.
@@ -39,7 +43,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn del(self, step: StepName, key: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, store.ready(), store.del(key)).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.del(key))).await
     }
 
     /// Deletes the lease if it is still `token`'s: whether it was.
@@ -48,7 +52,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn compare_and_delete(self, step: StepName, key: &str, token: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, store.ready(), store.compare_and_delete(key, token)).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_delete(key, token))).await
     }
 
     /// Extends the lease if it is still `token`'s: whether it was.
@@ -57,7 +61,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn compare_and_expire(self, step: StepName, key: &str, token: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, store.ready(), store.compare_and_expire(key, token, ttl)).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_expire(key, token, ttl))).await
     }
 }
 
@@ -75,7 +79,7 @@ impl SqlSteps<'_> {
     /// As every step.
     pub async fn query(self, step: StepName, statement: &str, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Database, store.ready(), store.query(statement, params)).await
+        context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.query(statement, params))).await
     }
 
     /// Runs a statement; how many rows it changed.
@@ -84,7 +88,7 @@ impl SqlSteps<'_> {
     /// As every step.
     pub async fn execute(self, step: StepName, statement: &str, params: &[Param<'_>]) -> Result<u64, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Database, store.ready(), store.execute(statement, params)).await
+        context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.execute(statement, params))).await
     }
 
     /// Runs `inside` in a transaction, whose own steps are `tx.begin`, `tx.commit` and
@@ -97,17 +101,17 @@ impl SqlSteps<'_> {
     pub async fn transaction<T>(self, inside: impl AsyncFnOnce() -> Result<Option<T>, Error>) -> Result<Option<T>, Error> {
         let Self { context, store } = self;
         let outcome = async {
-            context.operation("tx.begin", HostId::Database, store.ready(), store.begin()).await?;
+            context.operation("tx.begin", HostId::Database, pin!(store.ready()), pin!(store.begin())).await?;
             let result = inside().await?;
             if result.is_some() {
-                context.operation("tx.commit", HostId::Database, store.ready(), store.commit()).await?;
+                context.operation("tx.commit", HostId::Database, pin!(store.ready()), pin!(store.commit())).await?;
             }
             Ok(result)
         }
         .await;
         if store.in_transaction() {
             // If this fails, the connection is dropped, and the server rolls back.
-            let _ = context.operation("tx.rollback", HostId::Database, store.ready(), store.rollback()).await;
+            let _ = context.operation("tx.rollback", HostId::Database, pin!(store.ready()), pin!(store.rollback())).await;
         }
         outcome
     }
@@ -134,6 +138,6 @@ impl PayoutSteps<'_> {
     /// As every step.
     pub async fn pay(self, step: StepName, body: &str, key: Option<&str>) -> Result<(), Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Payout, store.ready(), store.pay(body, key)).await
+        context.operation(step, HostId::Payout, pin!(store.ready()), pin!(store.pay(body, key))).await
     }
 }

@@ -33,6 +33,8 @@ pub enum Error {
 /// The steps of [`Context::work`], the job in five equal slices.
 pub const WORK: [StepName; 5] = ["work.1", "work.2", "work.3", "work.4", "work.5"];
 
+const SLICES: u32 = WORK.len() as u32;
+
 /// What a strategy may touch. Clones share the node's connections, so that a renewal can run beside the worker.
 #[derive(Clone)]
 pub struct Context {
@@ -132,7 +134,7 @@ impl Context {
     /// # Errors
     /// The job fails where the fault plan says so.
     pub async fn work(&self) -> Result<(), Error> {
-        let slice = self.inner.scenario.node.work / WORK.len() as u32;
+        let slice = self.inner.scenario.node.work / SLICES;
         for name in WORK {
             self.phases(name, None, async { Ok(()) }, async {
                 self.sleep(slice).await;

@@ -3,7 +3,7 @@
 use crate::id::{Letter, PeriodId};
 use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
-use crate::store::sql::{column, int};
+use crate::store::sql::{aggregate, column, int};
 use crate::strategy::body::{self, Ranking};
 use crate::strategy::context::WORK;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, payment, pinned};
@@ -90,7 +90,7 @@ impl Strategy for Published {
             return Ok(Belief::Busy);
         }
         let rows = context.sql().query("table.check", COUNT, &[int(&period.id.0)]).await?;
-        if column::<i64>(rows.first().ok_or_else(no_row)?, 0)? > 0 {
+        if aggregate(&rows)? > 0 {
             return Ok(Belief::AlreadySettled);
         }
         context.work().await?;
@@ -98,11 +98,6 @@ impl Strategy for Published {
         payment::pay_directly(context, period, places.as_deref().unwrap_or_default()).await?;
         Ok(Belief::Settled)
     }
-}
-
-/// An aggregate without a row: the server is not what it says it is.
-fn no_row() -> crate::store::StoreError {
-    crate::store::StoreError::rejected("the server answered an aggregate without a row")
 }
 
 /// The marker first, on conflict do nothing; then the good body; payments through the outbox.

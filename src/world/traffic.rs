@@ -10,6 +10,7 @@ use crate::settlement::Calendar;
 use crate::store::sql::int;
 use crate::store::{ErrorKind, Sql};
 use crate::time::{Span, WallTime};
+use futures_util::future::join_all;
 use rand::RngExt;
 use std::rc::Rc;
 use std::time::Duration;
@@ -42,11 +43,12 @@ pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>, seed: Seed) {
     let plan = plan(seed, &setup.scenario, &setup.calendar);
     // A host that starts again does not earn anew what it may have earned before.
     let now = host.wall();
-    for channel in 0..CHANNELS {
-        let earnings: Vec<Earning> = plan.iter().copied().filter(|e| e.channel == channel && now <= e.due).collect();
+    let channels = (0..CHANNELS).map(|channel| {
+        let earnings = plan.iter().copied().filter(|e| e.channel == channel && now <= e.due).collect();
         let sql = Sql::new(Rc::clone(&host), setup.scenario.node.timeout);
-        host.spawn("channel", Box::pin(earn(Rc::clone(&host), sql, earnings))).detach();
-    }
+        earn(Rc::clone(&host), sql, earnings)
+    });
+    join_all(channels).await;
 }
 
 /// One channel: its earnings, one after the other.
@@ -112,7 +114,7 @@ fn plan(seed: Seed, scenario: &Scenario, calendar: &Calendar) -> Vec<Earning> {
 
 /// What is close in a schedule of long periods would be everything in one of short ones.
 fn shortest(period: Duration) -> i64 {
-    CLOSE_MS.min(crate::time::millis(period / 8) as i64).max(1)
+    CLOSE_MS.min(crate::time::millis(period / 8).cast_signed()).max(1)
 }
 
 fn between(rng: &mut Rng, begin: WallTime, end: WallTime) -> WallTime {

@@ -60,7 +60,7 @@ struct Claim {
 impl Claim {
     async fn make(context: &Context, period: Period) -> Result<Option<Claim>, Error> {
         let owner = i64::from(context.attempt().node.0);
-        let stale_after = millis(context.guard().stale_after) as i64;
+        let stale_after = millis(context.guard().stale_after).cast_signed();
         let rows = context.sql().query("task.claim", CLAIM, &[int(&period.id.0), int(&owner), int(&stale_after)]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some(Claim { period, attempt: column(row, 0)?, failures: column(row, 1)? }))
@@ -127,7 +127,7 @@ impl Claim {
         let failures = u32::try_from(self.failures).unwrap_or(u32::MAX);
         let status = if failures.saturating_add(1) >= knobs.dead_letter_after { TaskStatus::Dead } else { TaskStatus::Failed };
         let wait: Duration = knobs.backoff.saturating_mul(2_u32.saturating_pow(failures)).min(knobs.backoff_max);
-        (status, millis(wait) as i64)
+        (status, millis(wait).cast_signed())
     }
 }
 
@@ -157,9 +157,8 @@ impl Guard {
             context.sleep(context.guard().renew_every).await;
             match context.lease().compare_and_expire("lease.renew", key, token, context.guard().watchdog_lease).await {
                 Ok(true) => unanswered = 0,
-                Ok(false) => return,
                 Err(_) if unanswered < UNANSWERED => unanswered += 1,
-                Err(_) => return,
+                Ok(false) | Err(_) => return,
             }
         }
     }
