@@ -2,12 +2,14 @@
 
 mod clock;
 pub mod engine;
+mod fake;
 mod faults;
 pub mod servers;
 mod sim_host;
 mod traffic;
 
 pub use engine::{Ended, Refused};
+pub use fake::{Deployment, Misconfigured};
 
 use crate::id::{HostId, InvariantId};
 use crate::plan::FaultPlan;
@@ -25,6 +27,19 @@ pub enum EngineKind {
     Event,
     /// `turmoil::Sim`.
     Turmoil,
+}
+
+impl EngineKind {
+    /// Both.
+    pub const ALL: [EngineKind; 2] = [EngineKind::Event, EngineKind::Turmoil];
+
+    /// The name in commands and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineKind::Event => "event",
+            EngineKind::Turmoil => "turmoil",
+        }
+    }
 }
 
 /// Whether a fault of the plan struck, and whether anybody noticed.
