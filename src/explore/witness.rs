@@ -117,7 +117,10 @@ impl Witness {
     /// The text is not TOML, is from another version, or has a key, type or value that a witness does not have.
     pub fn from_toml(file: &str, text: &str) -> Result<Witness, Unreadable> {
         let unreadable = |line, what| Unreadable { file: file.to_owned(), line, what };
-        let from_toml = |e: toml::de::Error| unreadable(e.span().map(|span| line_of(text, span.start)), explain(e.message()));
+        let from_toml = |e: toml::de::Error| {
+            let line = e.span().map(|span| line_of(text, span.start));
+            unreadable(line, explain(e.message(), line.and_then(|n| text.lines().nth(n - 1))))
+        };
         // The version comes first: in a file from another version, any other complaint would mislead.
         let table: toml::Table = toml::from_str(text).map_err(from_toml)?;
         match table.get("format").map(toml::Value::as_integer) {
@@ -137,14 +140,21 @@ impl Witness {
     }
 }
 
-/// TOML's messages, with the cure where they have none.
-fn explain(message: &str) -> String {
+/// TOML's messages, with the cure where they have none, and in words of TOML rather than of Rust.
+fn explain(message: &str, line: Option<&str>) -> String {
     let message = message.lines().collect::<Vec<_>>().join("; ");
     if message.contains("untagged enum Trigger") {
         return "a fault's `when` is neither `{ at_ms = 1000 }` nor `{ step = \"lease.acquire\", phase = \"before\", nth = 1 }`".to_owned();
     }
     if message.contains("missing field") {
         return format!("{message}; write it, or take the file as onceproof wrote it");
+    }
+    if let (true, Some(line)) = (message.starts_with("invalid "), line) {
+        let mut told = format!("`{}`: {message}", line.trim());
+        for rust in ["u8", "u16", "u32", "u64", "i32", "i64"] {
+            told = told.replace(&format!("expected {rust}"), "expected a whole number");
+        }
+        return told.replace("expected a string", "expected text in quotes");
     }
     message
 }
@@ -157,20 +167,29 @@ fn line_with(text: &str, key: &str) -> Option<usize> {
     text.lines().position(|line| line.trim_start().starts_with(key)).map(|n| n + 1)
 }
 
-/// A seed as text.
+/// A seed as text; a seed that somebody wrote as a number is read as well.
 mod seed_text {
     use crate::seed::Seed;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Text(String),
+    }
 
     pub(super) fn serialize<S: Serializer>(seed: &Seed, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(seed)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Seed, D::Error> {
-        let text = String::deserialize(d)?;
-        text.parse()
-            .map(Seed)
-            .map_err(|_| D::Error::custom(format!("`{text}` is not a seed; write a whole number in quotes, for example \"42\"")))
+        let no_seed = |given: &str| D::Error::custom(format!("{given} is not a seed; write a whole number in quotes, for example \"42\""));
+        match Written::deserialize(d) {
+            Ok(Written::Number(n)) => Ok(Seed(n)),
+            Ok(Written::Text(text)) => text.parse().map(Seed).map_err(|_| no_seed(&format!("`{text}`"))),
+            Err(_) => Err(no_seed("this")),
+        }
     }
 }
 

@@ -35,7 +35,7 @@ fn mistakes_name_their_place() {
         ("format", "format = 9"),
         ("format", "format = \"one\""),
         ("format", ""),
-        ("seed", "seed = 7"),
+        ("seed", "seed = -7"),
         ("seed", "seed = \"seven\""),
         ("digest", "digest = \"xyz\""),
         ("faults", "faults = \"tornado\""),
