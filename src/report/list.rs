@@ -84,7 +84,9 @@ fn meaning(id: InvariantId) -> &'static str {
     match id {
         InvariantId::SettledOnce => "no period has two committed settlement transactions",
         InvariantId::PaidOnce => "no winner is paid twice for a period",
-        InvariantId::SettledInTheEnd => "every due period is settled and its winners paid within the bound, unless nothing could have done it",
+        InvariantId::SettledInTheEnd => {
+            "every due period is settled and its winners paid within the bound, unless nothing could have done it"
+        }
         InvariantId::NothingStuck => "in the end no lease without expiry, no orphaned claim, no undelivered payment is left",
         InvariantId::RankingRight => "the stored ranking equals the oracle's",
         InvariantId::PointsConserved => "everything earned is in exactly one settlement, or still open",

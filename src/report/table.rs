@@ -179,12 +179,8 @@ fn legend(survey: &Survey, width: usize) -> String {
 /// Every cell that is not as expected: what, why it matters, how to see it.
 fn unexpected(survey: &Survey, setting: &Setting) -> String {
     let mut out = String::new();
-    let surprising: Vec<(&Row, &Cell)> = survey
-        .rows
-        .iter()
-        .flat_map(|row| row.cells.iter().map(move |cell| (row, cell)))
-        .filter(|(_, cell)| !cell.as_expected())
-        .collect();
+    let surprising: Vec<(&Row, &Cell)> =
+        survey.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell))).filter(|(_, cell)| !cell.as_expected()).collect();
     if surprising.is_empty() {
         return out;
     }
@@ -227,10 +223,9 @@ fn tell(cell: &Cell, surprise: &Surprise) -> (&'static str, String) {
             };
             ("∅", format!("{} had to break in the pinned plan and did not; {luck}. It must, because {because}", letters.join(", ")))
         }
-        Surprise::Undecided { .. } => (
-            "?",
-            format!("undecided: {} of {} runs felt the fault, {} are needed", cell.tally.felt, cell.tally.runs, cell.needed),
-        ),
+        Surprise::Undecided { .. } => {
+            ("?", format!("undecided: {} of {} runs felt the fault, {} are needed", cell.tally.felt, cell.tally.runs, cell.needed))
+        }
     }
 }
 
@@ -261,7 +256,11 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
     let seconds = setting.took.as_secs_f64();
     let rate = (survey.runs() as f64 / seconds.max(0.001)) as u64;
     let mut lines = vec![
-        format!("{verdict}: {per_cell}, {}, {} made twice with equal digests", count(survey.pinned_runs(), "pinned plan"), count(survey.certified, "run")),
+        format!(
+            "{verdict}: {per_cell}, {}, {} made twice with equal digests",
+            count(survey.pinned_runs(), "pinned plan"),
+            count(survey.certified, "run")
+        ),
         format!(
             "{} in {seconds:.1} s, {} seeds/s on {}; base seed {}, {} engine",
             count(survey.runs() as usize, "run"),
@@ -271,7 +270,7 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
             survey.engine.name()
         ),
     ];
-    lines.extend(worth(survey));
+    lines.extend(worth(survey).iter().flat_map(|text| wrap(text, setting.width)));
     lines.push(format!("written: {0}/verdicts.json, witnesses in {0}/witnesses", setting.reports));
     lines.into_iter().map(|line| line + "\n").collect()
 }
