@@ -61,6 +61,11 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Text whose lines, if it has several, stand behind each other.
+pub fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 /// Text of at most `width` columns; `…` stands for what was cut off.
 pub fn fit(text: &str, width: usize) -> String {
     match text.chars().count() <= width {
