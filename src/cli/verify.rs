@@ -46,11 +46,11 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let deployments = order.strategies.iter().map(deploy).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
+    listen_for_interrupts();
+    panics::quiet_runs();
     if !args.json {
         out::print(&order.announced());
     }
-    listen_for_interrupts();
-    panics::quiet_runs();
 
     let watch = Stopwatch::start();
     let swept = order.sweep(&subjects, watch)?;

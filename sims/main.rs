@@ -1,0 +1,3 @@
+//! Simulation tests: one story a file.
+
+mod cli;
