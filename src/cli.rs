@@ -157,7 +157,7 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         None => verify::run(&cli.verify),
         Some(Command::Verify(args)) => verify::run(args),
         Some(Command::Replay(args)) => replay::run(args),
-        Some(Command::List(args)) => list::run(args),
+        Some(Command::List(args)) => Ok(list::run(args)),
     };
     done.unwrap_or_else(|failure| {
         out::complain(&failure.to_string());

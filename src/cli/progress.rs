@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A bar for one sweep.
 pub struct Bar {
-    bar: ProgressBar,
+    shown: ProgressBar,
     cells: usize,
     watch: Stopwatch,
     budget: Option<Duration>,
@@ -23,19 +23,19 @@ impl Bar {
         };
         let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left").expect("the template is right");
         let bar = ProgressBar::new(length).with_style(style.progress_chars("━╸─"));
-        Bar { bar, cells, watch, budget }
+        Bar { shown: bar, cells, watch, budget }
     }
 
     /// Moves on.
     pub fn show(&self, progress: Progress) {
         let elapsed = self.watch.elapsed();
         let rate = progress.runs as f64 / elapsed.as_secs_f64().max(0.001);
-        self.bar.set_message(format!("{}/{} cells  {} seeds/s", progress.cells, self.cells, thousands(rate as u64)));
-        self.bar.set_position(self.budget.map_or(progress.runs, |_| elapsed.as_millis() as u64));
+        self.shown.set_message(format!("{}/{} cells  {} seeds/s", progress.cells, self.cells, thousands(rate as u64)));
+        self.shown.set_position(self.budget.map_or(progress.runs, |_| elapsed.as_millis() as u64));
     }
 
     /// Takes the bar away.
     pub fn end(&self) {
-        self.bar.finish_and_clear();
+        self.shown.finish_and_clear();
     }
 }

@@ -58,11 +58,10 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let took = watch.elapsed();
     let survey = order.weigh(&subjects, swept, certified);
     let files = order.files(&subjects, &survey)?;
-    let gone = order.gone(&survey);
     if CANCELLED.load(Ordering::SeqCst) {
         return Err(Failure::Interrupted);
     }
-    folder.replace(&files, &gone).map_err(Failure::usage)?;
+    folder.replace(&files, &gone(&survey)).map_err(Failure::usage)?;
 
     let setting = Setting { width: out::width(), took, threads: order.threads, reports: args.reports.display().to_string() };
     out::print(&if args.json { json::render(&survey) } else { table::render(&survey, &setting) });
@@ -161,9 +160,9 @@ impl Order {
         let plain: Vec<String> = lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
         Ok(Witness::of(subject.scenario(), cell.class, self.engine, &plan, &seen, &plain).to_toml())
     }
+}
 
-    /// Witnesses of earlier sweeps for cells that have none now.
-    fn gone(&self, survey: &Survey) -> Vec<String> {
-        survey.cells().filter(|(_, cell)| cell.witness().is_none()).map(|(name, cell)| files::witness_name(name, cell.class)).collect()
-    }
+/// Witnesses of earlier sweeps for cells that have none now.
+fn gone(survey: &Survey) -> Vec<String> {
+    survey.cells().filter(|(_, cell)| cell.witness().is_none()).map(|(name, cell)| files::witness_name(name, cell.class)).collect()
 }

@@ -51,6 +51,9 @@ pub struct Tally {
 
 impl Tally {
     /// Counts one run in.
+    ///
+    /// # Panics
+    /// Never: a mark without its finding cannot be.
     pub fn add(&mut self, key: RunKey, seed: Seed, seen: &Observed) {
         let marks: BTreeSet<Mark> = seen.findings.iter().map(|f| f.mark).collect();
         let sampled = match key {

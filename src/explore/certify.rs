@@ -85,11 +85,17 @@ pub enum Distrust {
     NoResult { strategy: &'static str, class: FaultClass, seed: Seed, why: NoResult },
 }
 
+/// The first sample that did not repeat, of those that one thread made again, and how many those were.
+type Share = (Option<(usize, Box<Distrust>)>, usize);
+
 /// Makes all samples again, from the last to the first, on `threads` fresh threads. Tells how
 /// many were made; all told the same history. Setting `cancelled` ends it early.
 ///
 /// # Errors
 /// The first sample, in their order, that did not repeat.
+///
+/// # Panics
+/// The system cannot start a thread.
 pub fn certify(subjects: &[&dyn Subject], samples: &[Sample], threads: usize, cancelled: &AtomicBool) -> Result<usize, Box<Distrust>> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -105,7 +111,7 @@ pub fn certify(subjects: &[&dyn Subject], samples: &[Sample], threads: usize, ca
         }
         (worst, made)
     };
-    let shares: Vec<(Option<(usize, Box<Distrust>)>, usize)> = thread::scope(|scope| {
+    let shares: Vec<Share> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.max(1)).map(|n| panics::run_thread(n).spawn_scoped(scope, work)).collect();
         workers.into_iter().map(|w| w.expect("the system can start a thread").join().expect("workers do not panic")).collect()
     });

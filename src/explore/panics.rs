@@ -44,7 +44,10 @@ pub fn on_run_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Does `work`; a panic of our own code becomes a value that says where and why.
+/// Does `work`; a panic of our own code becomes a value.
+///
+/// # Errors
+/// What the panic said, and where.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let said = payload.downcast_ref::<&str>().map(ToString::to_string).or_else(|| payload.downcast_ref::<String>().cloned());

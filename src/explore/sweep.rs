@@ -99,6 +99,9 @@ impl Sweep<'_> {
     ///
     /// # Errors
     /// It was cancelled, or a run was refused, or the harness itself failed. The error is that of the first ticket that has one.
+    ///
+    /// # Panics
+    /// The system cannot start a thread.
     pub fn run(&self, watch: &Watch<'_>) -> Result<Swept, Stopped> {
         let desk = Desk::new(self);
         let shares: Vec<Share> = thread::scope(|scope| {

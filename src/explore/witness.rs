@@ -91,7 +91,7 @@ impl Witness {
             seed: seen.run.seed,
             engine,
             digest: seen.run.trace.digest(),
-            story: story.iter().map(|line| format!("{line}\n")).collect(),
+            story: story.iter().flat_map(|line| [line.as_str(), "\n"]).collect(),
             violations: seen.findings.iter().map(Expected::from).collect(),
             scenario: scenario.clone(),
             plan: plan.clone(),
@@ -104,6 +104,9 @@ impl Witness {
     }
 
     /// The text of its file.
+    ///
+    /// # Panics
+    /// Never: everything in a witness can be written as TOML.
     pub fn to_toml(&self) -> String {
         let rules: Vec<&str> = self.violations.iter().map(|v| v.rule.as_str()).collect();
         let body = toml::to_string_pretty(self).expect("a witness has only values that TOML knows");

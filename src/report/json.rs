@@ -84,6 +84,9 @@ struct SurpriseRow {
 }
 
 /// The text of `verdicts.json`.
+///
+/// # Panics
+/// Never: everything in the verdicts can be written as JSON.
 pub fn render(survey: &Survey) -> String {
     let verdicts = Verdicts {
         format: FORMAT,

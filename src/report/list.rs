@@ -5,7 +5,7 @@ use crate::id::{InvariantId, Letter};
 use crate::plan::FaultClass;
 use crate::report::knobs;
 use crate::report::paint::{BROKEN, FAINT, Painted, STRONG, paint};
-use crate::report::words::{policy, wrap};
+use crate::report::words::policy;
 use crate::strategy::{Expectation, Scope, Strategy};
 use anstyle::Style;
 use serde::Serialize;
@@ -161,6 +161,9 @@ struct ListedKnob {
 }
 
 /// The same as JSON.
+///
+/// # Panics
+/// Never: everything in a list can be written as JSON.
 pub fn json(strategies: &[&dyn Strategy]) -> String {
     let strategy = |s: &&dyn Strategy| ListedStrategy {
         name: s.name(),

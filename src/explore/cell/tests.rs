@@ -2,7 +2,6 @@ use super::*;
 use crate::explore::made_up::{MadeUp, SAFE, WRONG};
 use crate::explore::{Subject, observe};
 use crate::id::{InvariantId, Letter};
-use crate::strategy::Strategy;
 
 const D: Mark = Mark::Letter(Letter::D);
 const L: Mark = Mark::Letter(Letter::L);

@@ -1,15 +1,13 @@
 //! Which attempts are worth telling. Most are not: a node polls, finds the lease taken or the
 //! period settled, and goes back to sleep.
 
-use crate::id::{AttemptId, HostId, PeriodId};
+use crate::id::{AttemptId, HostId};
 use crate::trace::{Belief, Event, Record};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an attempt came to.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// What it was about.
-    pub period: PeriodId,
     /// What the node believed in the end; `None` if there was no end.
     pub belief: Option<Belief>,
     /// It changed something, or never ended.
@@ -41,23 +39,23 @@ impl Attempts {
     pub fn of(records: &[Record]) -> Attempts {
         let mut attempts: BTreeMap<AttemptId, Attempt> = BTreeMap::new();
         let mut running: BTreeMap<HostId, AttemptId> = BTreeMap::new();
-        let mut lease = BTreeMap::new();
+        let mut leased = BTreeSet::new();
         for (n, record) in records.iter().enumerate() {
             match record.event {
-                Event::AttemptBegan { attempt, period, .. } => {
-                    let new = Attempt { period, belief: None, eventful: false, refused: false, first: n, last: usize::MAX };
+                Event::AttemptBegan { attempt, .. } => {
+                    let new = Attempt { belief: None, eventful: false, refused: false, first: n, last: usize::MAX };
                     attempts.insert(attempt, new);
                     running.insert(HostId::Node(attempt.node), attempt);
-                    lease.remove(&attempt);
+                    leased.remove(&attempt);
                 }
                 Event::AttemptEnded { attempt, belief, .. } => {
                     if let Some(known) = attempts.get_mut(&attempt) {
                         (known.belief, known.last) = (Some(belief), n);
-                        known.eventful |= belief == Belief::Settled || (belief == Belief::Failed && lease.contains_key(&attempt));
+                        known.eventful |= belief == Belief::Settled || (belief == Belief::Failed && leased.contains(&attempt));
                     }
                     running.remove(&HostId::Node(attempt.node));
                 }
-                Event::LeaseGranted { to, .. } => drop(running.get(&to).map(|attempt| lease.insert(*attempt, ()))),
+                Event::LeaseGranted { to, .. } => leased.extend(running.get(&to).copied()),
                 Event::LeaseRefused { to, .. } => mark(&mut attempts, &running, to, |a| a.refused = true),
                 Event::Committed { tx, by, .. } => {
                     // A commit that changed nothing is a read.

@@ -134,8 +134,7 @@ impl Teller<'_> {
 
     fn one(&mut self, n: usize, at: SimTime, event: Event) {
         match event {
-            Event::Booted { incarnation: 0, .. } | Event::Felt { .. } | Event::Committed { .. } => {}
-            Event::Booted { host, .. } => self.happens(at, host, State::Running, "boots again"),
+            Event::Booted { host, incarnation: 1.. } => self.happens(at, host, State::Running, "boots again"),
             Event::Crashed { host } => self.happens(at, host, State::Down, "crashes"),
             Event::PoweredOff { host } => self.happens(at, host, State::Down, "loses power"),
             Event::Paused { host } => self.happens(at, host, State::Paused, "stops"),
@@ -158,7 +157,6 @@ impl Teller<'_> {
             Event::LeaseReleased { by, .. } if !self.attempts.uneventful(by, n) => {
                 self.say(at, Voice::World("lease"), format!("released by {by}"));
             }
-            Event::LeaseGranted { .. } | Event::LeaseRefused { .. } | Event::LeaseReleased { .. } => {}
             Event::LeaseExtended { by, holder, .. } if by == holder => self.quiet.add(at, Kind::Renewal),
             Event::LeaseExtended { by, holder, ttl_ms } => {
                 self.say(at, Voice::World("lease"), format!("of {holder} extended by {by} {}", expiry(ttl_ms)));
@@ -173,7 +171,13 @@ impl Teller<'_> {
                 self.say(at, Voice::World("payout"), format!("knows the key for {period}, rank {rank}: does not pay {player} again"));
             }
             Event::Cut { .. } | Event::Healed { .. } => unreachable!("told with all links that change at the same time"),
-            Event::Earned { .. }
+            Event::Booted { incarnation: 0, .. }
+            | Event::Felt { .. }
+            | Event::LeaseGranted { .. }
+            | Event::LeaseRefused { .. }
+            | Event::LeaseReleased { .. }
+            | Event::Committed { .. }
+            | Event::Earned { .. }
             | Event::Marked { .. }
             | Event::Taken { .. }
             | Event::Ranked { .. }

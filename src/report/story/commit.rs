@@ -58,7 +58,7 @@ impl Ledger {
                     said.push(format!("settles {period} (its attempt {attempt})"));
                 }
                 Event::Settled { period, node, attempt, .. } => {
-                    said.push(format!("settles {period} (in the name of {node}, attempt {attempt})"))
+                    said.push(format!("settles {period} (in the name of {node}, attempt {attempt})"));
                 }
                 Event::TaskSet { period, status, version, attempt, .. } => {
                     let row = (*status, *version, *attempt);
