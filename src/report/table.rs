@@ -12,6 +12,7 @@ use crate::explore::{Cell, Mark, Row, Survey, bound};
 use crate::plan::FaultClass;
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
 use crate::report::words::{count, percent, thousands, wrap};
+use crate::seed::Seed;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -195,7 +196,7 @@ fn unexpected(survey: &Survey, setting: &Setting) -> String {
                 let _ = writeln!(out, "{sign} {line}");
             }
         }
-        let _ = writeln!(out, "    {}", paint(FAINT, &look(row.name, cell, setting)));
+        let _ = writeln!(out, "    {}", paint(FAINT, &look(row.name, cell, survey.base.nth(0), setting)));
     }
     out
 }
@@ -229,14 +230,14 @@ fn tell(cell: &Cell, surprise: &Surprise) -> (&'static str, String) {
     }
 }
 
-/// The command that shows an unexpected cell.
-fn look(strategy: &str, cell: &Cell, setting: &Setting) -> String {
+/// The command that shows an unexpected cell. Pinned plans were run with the sweep's `first` seed.
+fn look(strategy: &str, cell: &Cell, first: Seed, setting: &Setting) -> String {
     let class = cell.class;
     if cell.own().any(|mark| cell.is_surprising(mark)) {
         return format!("replay: onceproof replay {}/{}", setting.reports, super::files::witness_name(strategy, class));
     }
     if missing(cell).next().is_some() {
-        return format!("look: onceproof replay --strategy {strategy} --faults {class} --pinned");
+        return format!("look: onceproof replay --strategy {strategy} --faults {class} --pinned --seed {first}");
     }
     format!("look: onceproof verify --strategy {strategy} --faults {class} --seeds {}", (cell.tally.runs * 4).max(1000))
 }

@@ -3,7 +3,6 @@ use crate::explore::Finding;
 use crate::explore::cell::Tally;
 use crate::id::Letter;
 use crate::plan::FaultPlan;
-use crate::seed::Seed;
 use crate::strategy::{Expectation, Policy, Scope};
 use crate::time::SimTime;
 use crate::world::EngineKind;
