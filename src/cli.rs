@@ -1,1 +1,176 @@
-//! The command line.
+//! The command line: parse, run, print, exit. One command a file.
+
+mod exit;
+mod list;
+mod names;
+mod out;
+mod progress;
+mod replay;
+mod stopwatch;
+mod verify;
+
+pub use exit::Exit;
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set by Ctrl-C; everything that takes long looks at it.
+static CANCELLED: AtomicBool = AtomicBool::new(false);
+
+const ABOUT: &str = "Will a scheduled job run exactly once when several servers share it?";
+
+const LONG_ABOUT: &str = "\
+Will a scheduled job run exactly once when several servers share it?
+
+onceproof runs guards that articles recommend (a unique key, a lease, an optimistic version, \
+two of them at once) on simulated servers with real client libraries, breaks clocks, processes \
+and networks, and judges what the servers recorded. Without a command it verifies all \
+strategies under all fault classes and prints the truth table.";
+
+const EXAMPLES: &str = "\
+Examples:
+  onceproof                                      the whole table, about a minute on two cores
+  onceproof --strategy dual-guard --seeds 5000   one row, looked at ten times as hard
+  onceproof --faults crash,pause --budget 30s    two columns, as many seeds as fit in 30 s
+  onceproof replay reports/witnesses/no-guard--calm.toml
+                                                 the story of a run that broke something
+  onceproof replay --strategy lease-set-px --faults skew --seed 42
+  onceproof list                                 what there is to choose from
+
+Exit codes:
+  0  everything is as the strategies declare
+  1  a cell is not as expected: it broke and never may, or held and must break
+  2  wrong usage or bad input
+  3  the harness cannot be trusted: a run did not repeat, or nothing was felt
+  130  interrupted";
+
+#[derive(Debug, Parser)]
+#[command(name = "onceproof", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    verify: VerifyArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Sweep strategies over fault classes and print the truth table (what happens without a command)
+    #[command(after_help = EXAMPLES)]
+    Verify(VerifyArgs),
+    /// Tell the story of one run: of a witness file, or of a strategy, a fault class and a seed
+    Replay(ReplayArgs),
+    /// Show strategies, fault classes, invariants and knobs
+    List(ListArgs),
+}
+
+/// What to verify.
+#[derive(Args, Clone, Debug)]
+struct VerifyArgs {
+    /// Seeds for each cell of the table
+    #[arg(long, value_name = "N", default_value_t = verify::SEEDS, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    seeds: u64,
+    /// Base seed: run i of every cell gets the i-th seed after it
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Only these strategies, separated by commas or given repeatedly
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    strategy: Vec<String>,
+    /// Only these fault classes, and calm, which the others are compared with
+    #[arg(long, value_name = "CLASS", value_delimiter = ',')]
+    faults: Vec<String>,
+    /// Instead of a number of seeds: as many as fit in this time, such as 30s or 10m
+    #[arg(long, value_name = "TIME", conflicts_with = "seeds")]
+    budget: Option<String>,
+    /// Print the verdicts as JSON instead of the table
+    #[arg(long)]
+    json: bool,
+    /// Threads to run on [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Network that carries the runs: event (ours) or turmoil (tick-driven, slow, independent)
+    #[arg(long, value_name = "ENGINE", default_value = "event")]
+    engine: String,
+    /// Folder for verdicts.json and witnesses
+    #[arg(long, value_name = "DIR", default_value = "reports")]
+    reports: PathBuf,
+}
+
+/// What to replay.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  onceproof replay reports/witnesses/no-guard--calm.toml
+  onceproof replay --strategy lease-set-px --faults skew --seed 42
+  onceproof replay --strategy no-guard --faults calm --pinned    the plan that has to break it
+
+Exit codes:
+  0  told; what broke is what the witness says, or nothing that never may
+  1  something else broke, or something that never may
+  2  wrong usage or bad input
+  3  the history is not the one that the witness recorded, or the run does not repeat")]
+struct ReplayArgs {
+    /// A witness file, as `verify` writes them
+    #[arg(value_name = "WITNESS", conflicts_with_all = ["strategy", "faults", "seed", "pinned", "engine"], required_unless_present = "strategy")]
+    witness: Option<PathBuf>,
+    /// The strategy, if there is no witness
+    #[arg(long, value_name = "NAME", requires = "faults")]
+    strategy: Option<String>,
+    /// The fault class
+    #[arg(long, value_name = "CLASS", requires = "strategy")]
+    faults: Option<String>,
+    /// The run's seed [default: 1]
+    #[arg(long, value_name = "N", requires = "strategy")]
+    seed: Option<u64>,
+    /// Not a drawn plan, but the one pinned to the strategy's must-claim in this class
+    #[arg(long, requires = "strategy")]
+    pinned: bool,
+    /// Network that carries the run: event or turmoil
+    #[arg(long, value_name = "ENGINE", requires = "strategy")]
+    engine: Option<String>,
+    /// Every record of the run instead of its story
+    #[arg(long)]
+    records: bool,
+}
+
+/// How to list.
+#[derive(Args, Clone, Debug)]
+struct ListArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Parses the arguments, does what they say, and tells how it went. Errors are one line on
+/// standard error that begins with `error:`.
+pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version come this way too; clap knows which of the two streams is right.
+            let _ = e.print();
+            return if e.use_stderr() { Exit::Usage } else { Exit::AsExpected };
+        }
+    };
+    let done = match &cli.command {
+        None => verify::run(&cli.verify),
+        Some(Command::Verify(args)) => verify::run(args),
+        Some(Command::Replay(args)) => replay::run(args),
+        Some(Command::List(args)) => Ok(list::run(args)),
+    };
+    done.unwrap_or_else(|failure| {
+        out::complain(&failure.to_string());
+        failure.exit()
+    })
+}
+
+/// From now on Ctrl-C asks for an orderly end; a second one does not ask.
+fn listen_for_interrupts() {
+    // A handler can be set once a process; a second call, as in tests, changes nothing.
+    let _ = ctrlc::set_handler(|| {
+        if CANCELLED.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+    });
+}

@@ -1,3 +1,31 @@
-//! Sweeping, certifying, witnesses.
+//! Asking a strategy many times: sweeping seeds over fault classes, certifying that a run
+//! repeats, and keeping the first run that broke something.
+//!
+//! In reading order: a [`subject`] can be run and judged; [`observe`] runs it once; [`sweep`]
+//! runs it under many seeds on all threads and tallies what it saw; a [`cell`] weighs a tally
+//! against what the strategy declares; [`certify`] runs a sample again; a [`witness`] keeps one
+//! run for replay. A [`survey`] is the whole table, the only thing that reports read.
+//!
+//! Nothing here prints, reads a clock or writes a file.
 
+pub mod bound;
+pub mod cell;
+pub mod certify;
 pub mod generate;
+pub mod mark;
+pub mod observe;
+pub mod panics;
+pub mod subject;
+pub mod survey;
+pub mod sweep;
+pub mod witness;
+
+#[cfg(test)]
+pub mod made_up;
+
+pub use cell::{Cell, Surprise};
+pub use mark::Mark;
+pub use observe::{Finding, Observed, observe};
+pub use subject::Subject;
+pub use survey::{Row, Survey};
+pub use witness::Witness;

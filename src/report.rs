@@ -1,1 +1,14 @@
-//! Results as text and files.
+//! Results as text and as files. Everything here turns data that the explorers made into
+//! text and returns it; nothing prints. Text for a terminal carries its colours as escape
+//! codes, which the writer strips where they are not wanted.
+
+pub mod files;
+pub mod json;
+pub mod knobs;
+pub mod list;
+pub mod story;
+
+pub mod table;
+pub mod words;
+
+mod paint;

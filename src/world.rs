@@ -11,6 +11,7 @@ mod traffic;
 
 pub use deployment::Deployment;
 pub use engine::{Ended, Refused};
+pub use crate::scenario::Misconfigured;
 
 use crate::id::HostId;
 use crate::seed::Seed;
@@ -26,6 +27,19 @@ pub enum EngineKind {
     Event,
     /// `turmoil::Sim`.
     Turmoil,
+}
+
+impl EngineKind {
+    /// Both.
+    pub const ALL: [EngineKind; 2] = [EngineKind::Event, EngineKind::Turmoil];
+
+    /// The name in commands and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineKind::Event => "event",
+            EngineKind::Turmoil => "turmoil",
+        }
+    }
 }
 
 /// Whether a fault of the plan struck, and whether anybody noticed.

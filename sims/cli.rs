@@ -1,0 +1,188 @@
+//! The program as its users meet it: exit codes, what goes to which stream, what is written,
+//! and what every kind of bad input is answered with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// An empty folder to run the program in.
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Desk {
+        Desk(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("onceproof"));
+        command.current_dir(self.0.path()).args(args).env_remove("COLUMNS");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// A desk on which no-guard's calm run, which has to break, has left a witness.
+    fn with_witness() -> (Desk, String) {
+        let desk = Desk::new();
+        let done = desk.run(&["--strategy", "no-guard", "--faults", "calm", "--seeds", "3"]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let witness = fs::read_to_string(desk.path(WITNESS)).unwrap();
+        (desk, witness)
+    }
+}
+
+const WITNESS: &str = "reports/witnesses/no-guard--calm.toml";
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The run ended with exit code 2 and one line of error that says all these things.
+fn refused(done: &Output, says: &[&str]) {
+    let error = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{error}");
+    assert!(error.starts_with("error: ") && error.lines().count() == 1, "not one line: {error}");
+    for word in says {
+        assert!(error.contains(word), "`{word}` is missing in: {error}");
+    }
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest_and_nothing_is_written() {
+    let desk = Desk::new();
+    refused(&desk.run(&["--strategy", "dual-gaurd"]), &["unknown strategy `dual-gaurd`", "did you mean `dual-guard`?", "onceproof list"]);
+    refused(&desk.run(&["verify", "--faults", "calm,crahs"]), &["unknown fault class `crahs`", "did you mean `crash`?"]);
+    refused(&desk.run(&["--engine", "turmiol"]), &["unknown engine `turmiol`", "did you mean `turmoil`?"]);
+    refused(&desk.run(&["--budget", "soon"]), &["--budget", "`soon` is not a duration", "30s"]);
+    refused(&desk.run(&["replay", "--strategy", "no-gaurd", "--faults", "calm"]), &["did you mean `no-guard`?"]);
+    refused(&desk.run(&["replay", "nowhere.toml"]), &["cannot read nowhere.toml"]);
+    assert_eq!(fs::read_dir(desk.0.path()).unwrap().count(), 0, "bad input must leave nothing behind");
+}
+
+#[test]
+fn numbers_out_of_bounds_are_usage_errors() {
+    let desk = Desk::new();
+    for args in [["--seeds", "0"], ["--seeds", "many"], ["--threads", "0"], ["--seed", "-1"], ["--budget", "0s"], ["--no-such", "1"]] {
+        let done = desk.run(&args);
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).starts_with("error: "), "{args:?}: {}", text(&done.stderr));
+    }
+    assert_eq!(fs::read_dir(desk.0.path()).unwrap().count(), 0);
+}
+
+/// A file where the folder should be: told before the sweep starts, and the file stays.
+#[test]
+fn a_folder_that_cannot_be_written_stops_the_sweep_before_it_starts() {
+    let desk = Desk::new();
+    fs::write(desk.path("reports"), "mine").unwrap();
+    let done = desk.run(&["--seeds", "1000000"]);
+    refused(&done, &["cannot write reports to reports", "--reports DIR"]);
+    assert_eq!(text(&done.stdout), "");
+    assert_eq!(fs::read_to_string(desk.path("reports")).unwrap(), "mine");
+}
+
+/// Every mistake in a witness is answered with file, place and cure; the reports stay as they were.
+#[test]
+fn a_spoilt_witness_names_its_place() {
+    let (desk, witness) = Desk::with_witness();
+    let before = snapshot(&desk.path("reports"));
+    let replay = |from: &str, to: &str| {
+        let line = witness.lines().find(|line| line.starts_with(from)).unwrap_or_else(|| panic!("no line starts with `{from}`"));
+        fs::write(desk.path("spoilt.toml"), witness.replacen(line, to, 1)).unwrap();
+        desk.run(&["replay", "spoilt.toml"])
+    };
+    refused(&replay("format", "format = 7"), &["spoilt.toml:3: ", "format 7", "reads format 1"]);
+    refused(&replay("nodes", "nodes = \"three\""), &["spoilt.toml:", "nodes = \"three\"", "expected a whole number"]);
+    refused(&replay("players", "plaiers = 3"), &["spoilt.toml:", "unknown field `plaiers`", "`players`"]);
+    refused(&replay("nodes", "nodes = 0"), &["spoilt.toml: ", "nodes", "1 to 32", "0"]);
+    refused(&replay("lease", "lease = \"0s\""), &["spoilt.toml: ", "lease", "1ms"]);
+    refused(&replay("zone", "zone = \"Asia/Atlantis\""), &["spoilt.toml: ", "unknown time zone `Asia/Atlantis`", "Asia/Shanghai"]);
+    refused(&replay("cron", "cron = \"every day\""), &["spoilt.toml: ", "`every day` is not a cron expression", "0 0 10,25 * *"]);
+    refused(&replay("strategy", "strategy = \"no-gard\""), &["spoilt.toml: ", "did you mean `no-guard`?"]);
+    refused(&replay("engine", "engine = \"steam\""), &["spoilt.toml:", "unknown engine `steam`", "`event`"]);
+    let fault = "[[plan.fault]]\nharm = { kind = \"crash\", host = \"self\", back_after = \"5m\" }\nwhen = { step = \"no.such\", phase = \"before\" }\n";
+    fs::write(desk.path("spoilt.toml"), witness.replace("[plan]\n", "") + fault).unwrap();
+    refused(&desk.run(&["replay", "spoilt.toml"]), &["spoilt.toml: ", "unknown step `no.such`"]);
+    assert_eq!(snapshot(&desk.path("reports")), before);
+}
+
+/// Names and contents of everything in the reports folder.
+fn snapshot(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut files: Vec<PathBuf> = [folder.to_owned(), folder.join("witnesses")]
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()))
+        .filter(|path| path.is_file())
+        .collect();
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn a_witness_replays_in_another_process_and_a_changed_history_is_distrusted() {
+    let (desk, witness) = Desk::with_witness();
+    let done = desk.run(&["replay", WITNESS]);
+    let told = text(&done.stdout);
+    assert_eq!(done.status.code(), Some(0), "{told}");
+    assert!(told.contains("✗ settled-once broke at 2026-") && told.contains("as recorded"), "{told}");
+    assert!(!told.contains('\u{1b}'), "colours only on a terminal");
+    assert_eq!(text(&desk.run(&["replay", WITNESS]).stdout), told, "a story is the same every time");
+
+    let digest = witness.lines().find(|line| line.starts_with("digest")).unwrap();
+    fs::write(desk.path("other.toml"), witness.replacen(digest, "digest = \"00000000deadbeef\"", 1)).unwrap();
+    let done = desk.run(&["replay", "other.toml"]);
+    assert_eq!(done.status.code(), Some(3));
+    assert!(text(&done.stderr).contains("the witness has digest 00000000deadbeef"), "{}", text(&done.stderr));
+}
+
+/// `--json` puts the verdicts, and nothing else, on standard output; they are those of the
+/// file, and the same on any number of threads.
+#[test]
+fn verdicts_do_not_depend_on_the_number_of_threads() {
+    let desk = Desk::new();
+    let verify = |threads: &str, folder: &str| {
+        let chosen = ["--strategy", "no-guard,dual-guard", "--faults", "crash", "--seeds", "30"];
+        desk.run(&[&chosen[..], &["--json", "--threads", threads, "--reports", folder]].concat())
+    };
+    let (one, four) = (verify("1", "one"), verify("4", "four"));
+    assert_eq!(text(&one.stdout), text(&four.stdout));
+    assert_eq!(text(&one.stdout), fs::read_to_string(desk.path("one/verdicts.json")).unwrap());
+    assert_eq!(snapshot(&desk.path("one")).len(), snapshot(&desk.path("four")).len());
+    let verdicts: serde_json::Value = serde_json::from_slice(&one.stdout).unwrap();
+    assert_eq!(verdicts["strategies"][0]["cells"][0]["verdict"], "breaks", "no-guard must break in calm");
+}
+
+/// Whoever reads only the first line has seen enough.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let desk = Desk::new();
+    let mut child = desk.command(&["list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+}
+
+/// Ctrl-C in the middle of a sweep: exit 130, and the reports of the sweep before are whole.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_earlier_reports_whole() {
+    use std::io::{BufRead, BufReader};
+    let (desk, _) = Desk::with_witness();
+    let before = snapshot(&desk.path("reports"));
+    let mut child = desk.command(&["--seeds", "1000000000"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // When the first line is there, interrupts are heard.
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("earlier reports are as they were"), "{}", text(&done.stderr));
+    assert_eq!(snapshot(&desk.path("reports")), before);
+}

@@ -1,0 +1,81 @@
+//! Exit codes, and the failures that lead to them.
+
+use crate::explore::observe::NoResult;
+use crate::explore::sweep::Stopped;
+use std::process::{ExitCode, Termination};
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: as expected.
+    AsExpected,
+    /// 1: an unexpected verdict.
+    Unexpected,
+    /// 2: wrong usage or bad input.
+    Usage,
+    /// 3: the harness cannot be trusted.
+    Distrust,
+    /// 130: interrupted.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number that a shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::AsExpected => 0,
+            Exit::Unexpected => 1,
+            Exit::Usage => 2,
+            Exit::Distrust => 3,
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+impl Termination for Exit {
+    fn report(self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+}
+
+/// Why a command had no result. The text is a lowercase line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The user has to write something else.
+    #[error("{0}")]
+    Usage(String),
+    /// The harness is wrong.
+    #[error("{0}")]
+    Distrust(String),
+    /// Ctrl-C.
+    #[error("interrupted; nothing was written, earlier reports are as they were")]
+    Interrupted,
+}
+
+impl Failure {
+    /// A user's mistake, from whatever tells it.
+    pub fn usage(told: impl ToString) -> Failure {
+        Failure::Usage(told.to_string())
+    }
+
+    /// The exit code.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Failure::Usage(_) => Exit::Usage,
+            Failure::Distrust(_) => Exit::Distrust,
+            Failure::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+impl From<Stopped> for Failure {
+    fn from(stopped: Stopped) -> Failure {
+        match &stopped {
+            Stopped::Cancelled => Failure::Interrupted,
+            Stopped::NoResult { why: NoResult::Refused(_), .. } => Failure::usage(stopped),
+            Stopped::NoResult { strategy, class, seed, why: NoResult::Bug(what) } => Failure::Distrust(format!(
+                "onceproof itself failed: {what}; see it with `onceproof replay --strategy {strategy} --faults {class} --seed {seed}`"
+            )),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `onceproof replay`: one run as a story, and whether it is the run it should be.
+
+use crate::cli::exit::Failure;
+use crate::cli::{Exit, ReplayArgs, names, out};
+use crate::explore::certify::Difference;
+use crate::explore::observe::NoResult;
+use crate::explore::witness::Expected;
+use crate::explore::{Mark, Observed, Subject, Witness, observe, panics};
+use crate::plan::{FaultClass, FaultPlan};
+use crate::report::story;
+use crate::report::words::count;
+use crate::scenario::Scenario;
+use crate::seed::Seed;
+use crate::strategy::{Expectation, Strategy};
+use crate::world::{Deployment, EngineKind};
+use std::path::Path;
+
+/// One run to be told.
+struct Told {
+    deployment: Deployment,
+    class: FaultClass,
+    seed: Seed,
+    engine: EngineKind,
+    plan: FaultPlan,
+    witness: Option<Witness>,
+}
+
+/// Replays.
+pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
+    panics::quiet_runs();
+    let told = match (&args.witness, &args.strategy, &args.faults) {
+        (Some(path), ..) => Told::from_witness(path)?,
+        (None, Some(strategy), Some(faults)) => Told::from_names(strategy, faults, args)?,
+        (None, ..) => return Err(Failure::usage("nothing to replay; write a witness file, or --strategy NAME --faults CLASS --seed N")),
+    };
+    // Twice, on two threads: a run that does not repeat must not be told as if it did.
+    let first = panics::on_run_thread(|| told.observe())?;
+    let second = panics::on_run_thread(|| told.observe())?;
+
+    let strategy = Subject::strategy(&told.deployment);
+    let mut text =
+        format!("{} under {}, seed {}, {} engine: {}\n\n", strategy.name(), told.class, told.seed, told.engine.name(), strategy.about());
+    let lines = match args.records {
+        true => story::records(&first.run.trace, Subject::calendar(&told.deployment)),
+        false => {
+            let nodes = Subject::scenario(&told.deployment).nodes;
+            story::story(&first, &told.plan, Subject::calendar(&told.deployment), nodes, out::width())
+        }
+    };
+    text.extend(lines.iter().map(|line| format!("{line}\n")));
+    out::print(&text);
+
+    if let Some(difference) = Difference::between(&first.run.trace, &second.run.trace) {
+        return Err(Failure::Distrust(format!("the run does not repeat: {difference}")));
+    }
+    match &told.witness {
+        Some(witness) => compared(&first, witness),
+        None => Ok(alone(&first, strategy, told.class)),
+    }
+}
+
+/// Whether this is the run that the witness recorded.
+fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
+    let digest = seen.run.trace.digest();
+    if digest != witness.digest {
+        return Err(Failure::Distrust(format!(
+            "the history is not the recorded one: the witness has digest {}, this run {digest}, twice; it was recorded by another build of onceproof",
+            witness.digest
+        )));
+    }
+    let broke: Vec<Expected> = seen.findings.iter().map(Expected::from).collect();
+    let same = broke == witness.violations;
+    let verdict = match same {
+        true => format!("as the witness says: {} broke", count(broke.len(), "rule")),
+        false => "not what the witness says about it: its violations differ from what broke".to_owned(),
+    };
+    out::print(&format!("\ndigest {digest}, as recorded; {verdict}\n"));
+    Ok(if same { Exit::AsExpected } else { Exit::Unexpected })
+}
+
+/// Whether something broke that the strategy declares never to break.
+fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> Exit {
+    out::print(&format!("\ndigest {}, the same twice\n", seen.run.trace.digest()));
+    let claims = strategy.expectations();
+    let never = |mark: Mark| match mark {
+        Mark::Panicked | Mark::NeverEnded => true,
+        Mark::Letter(letter) => claims.iter().any(|claim| match claim {
+            Expectation::Never { scope, letters, .. } => scope.covers(class) && letters.contains(&letter),
+            Expectation::Must { .. } => false,
+        }),
+    };
+    if seen.findings.iter().any(|f| never(f.mark)) { Exit::Unexpected } else { Exit::AsExpected }
+}
+
+impl Told {
+    fn from_witness(path: &Path) -> Result<Told, Failure> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
+        let witness = Witness::from_toml(&name, &text).map_err(Failure::usage)?;
+        names::strategy(witness.strategy()).map_err(|e| Failure::Usage(format!("{name}: {e}")))?;
+        let in_file = |what: &dyn ToString| Failure::Usage(format!("{name}: {}", what.to_string()));
+        let deployment = Deployment::new(&witness.scenario, witness.engine).map_err(|e| in_file(&e))?;
+        deployment.check_plan(&witness.plan).map_err(|e| in_file(&e))?;
+        let (class, seed, engine, plan) = (witness.faults, witness.seed, witness.engine, witness.plan.clone());
+        Ok(Told { deployment, class, seed, engine, plan, witness: Some(witness) })
+    }
+
+    fn from_names(strategy: &str, faults: &str, args: &ReplayArgs) -> Result<Told, Failure> {
+        let (strategy, class) = (names::strategy(strategy)?, names::class(faults)?);
+        let engine = names::engine(args.engine.as_deref().unwrap_or("event"))?;
+        let deployment = Deployment::new(&Scenario::calm(strategy.name()), engine).map_err(Failure::usage)?;
+        let seed = Seed(args.seed.unwrap_or(1));
+        let plan = match args.pinned {
+            false => deployment.plan(class, seed),
+            true => deployment.pinned(class).into_iter().next().ok_or_else(|| {
+                Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()))
+            })?,
+        };
+        Ok(Told { deployment, class, seed, engine, plan, witness: None })
+    }
+
+    fn observe(&self) -> Result<Observed, Failure> {
+        observe(&self.deployment, self.class, self.seed, &self.plan).map_err(|e| match e {
+            NoResult::Refused(why) => Failure::Usage(format!("{}: {why}", Subject::strategy(&self.deployment).name())),
+            NoResult::Bug(what) => Failure::Distrust(format!("onceproof itself failed: {what}")),
+        })
+    }
+}

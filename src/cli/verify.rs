@@ -1,0 +1,168 @@
+//! `onceproof verify`: sweep, certify, weigh, keep witnesses, write, print.
+
+use crate::cli::exit::Failure;
+use crate::cli::progress::Bar;
+use crate::cli::stopwatch::Stopwatch;
+use crate::cli::{CANCELLED, Exit, VerifyArgs, listen_for_interrupts, names, out};
+use crate::explore::cell::{Broken, RunKey};
+use crate::explore::certify::certify;
+use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
+use crate::explore::{Cell, Row, Subject, Survey, Witness, observe, panics};
+use crate::plan::{FaultClass, duration};
+use crate::report::files::{self, Folder};
+use crate::report::table::Setting;
+use crate::report::words::count;
+use crate::report::{json, story, table};
+use crate::scenario::Scenario;
+use crate::seed::Seed;
+use crate::strategy::{self, Strategy};
+use crate::world::{Deployment, EngineKind};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+/// Seeds for each cell unless told otherwise: with about a millisecond a run, the whole table
+/// takes about a minute on two cores, and "it holds" means fewer than 0.6 % of runs.
+pub const SEEDS: u64 = 500;
+
+/// Columns of the stories in witnesses, whatever the terminal has.
+const STORY_WIDTH: usize = 120;
+
+/// What the arguments mean.
+struct Order {
+    strategies: Vec<&'static dyn Strategy>,
+    classes: Vec<FaultClass>,
+    base: Seed,
+    quota: Quota,
+    budget: Option<Duration>,
+    threads: usize,
+    engine: EngineKind,
+}
+
+/// Verifies.
+pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let order = Order::of(args)?;
+    let deploy = |s: &&'static dyn Strategy| Deployment::new(&Scenario::calm(s.name()), order.engine);
+    let deployments = order.strategies.iter().map(deploy).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();
+    let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
+    listen_for_interrupts();
+    panics::quiet_runs();
+    if !args.json {
+        out::print(&order.announced());
+    }
+
+    let watch = Stopwatch::start();
+    let swept = order.sweep(&subjects, watch)?;
+    let certified = certify(&subjects, &swept.samples, order.threads, &CANCELLED).map_err(|e| Failure::Distrust(e.to_string()))?;
+    let took = watch.elapsed();
+    let survey = order.weigh(&subjects, swept, certified);
+    let files = order.files(&subjects, &survey)?;
+    if CANCELLED.load(Ordering::SeqCst) {
+        return Err(Failure::Interrupted);
+    }
+    folder.replace(&files, &gone(&survey)).map_err(Failure::usage)?;
+
+    let setting = Setting { width: out::width(), took, threads: order.threads, reports: args.reports.display().to_string() };
+    out::print(&if args.json { json::render(&survey) } else { table::render(&survey, &setting) });
+    verdict(&survey)
+}
+
+/// A blind harness cannot be trusted, whatever else it says.
+fn verdict(survey: &Survey) -> Result<Exit, Failure> {
+    if let Some((strategy, cell)) = survey.cells().find(|(_, cell)| cell.blind()) {
+        let told = format!(
+            "nothing was felt: not one of {} of {strategy} under {} noticed its faults",
+            count(cell.tally.runs as usize, "run"),
+            cell.class
+        );
+        return Err(Failure::Distrust(told));
+    }
+    Ok(if survey.as_expected() { Exit::AsExpected } else { Exit::Unexpected })
+}
+
+impl Order {
+    fn of(args: &VerifyArgs) -> Result<Order, Failure> {
+        let named = args.strategy.iter().map(|name| names::strategy(name)).collect::<Result<Vec<_>, _>>()?;
+        let wanted = args.faults.iter().map(|name| names::class(name)).collect::<Result<Vec<_>, _>>()?;
+        // Calm is always looked at: what breaks there is not the doing of any fault.
+        let looked_at = |class: &FaultClass| wanted.is_empty() || *class == FaultClass::Calm || wanted.contains(class);
+        let is_named = |s: &&'static dyn Strategy| named.is_empty() || named.iter().any(|n| n.name() == s.name());
+        let budget = args.budget.as_deref().map(duration::parse).transpose().map_err(|e| Failure::Usage(format!("--budget: {e}")))?;
+        if budget.is_some_and(|b| b.is_zero()) {
+            return Err(Failure::usage("--budget: no time is left for a single run; write for example `30s`"));
+        }
+        Ok(Order {
+            strategies: strategy::catalogue().iter().copied().filter(is_named).collect(),
+            classes: FaultClass::ALL.into_iter().filter(looked_at).collect(),
+            base: Seed(args.seed),
+            quota: if budget.is_some() { Quota::Time } else { Quota::Seeds(args.seeds) },
+            budget,
+            threads: args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from),
+            engine: names::engine(&args.engine)?,
+        })
+    }
+
+    /// The seed comes first: whatever happens afterwards, it can be repeated.
+    fn announced(&self) -> String {
+        let much = match (self.quota, self.budget) {
+            (Quota::Time, Some(budget)) => format!("as many seeds as fit in {}", duration::text(budget)),
+            (Quota::Seeds(n), _) => format!("{} a cell", count(n as usize, "seed")),
+            (Quota::Time, None) => unreachable!("a time quota has a budget"),
+        };
+        let (strategies, classes) = (count(self.strategies.len(), "guard"), self.classes.len());
+        format!("base seed {}: {strategies} × {classes} fault classes, {much}\n\n", self.base)
+    }
+
+    fn sweep(&self, subjects: &[&dyn Subject], watch: Stopwatch) -> Result<Swept, Failure> {
+        let sweep = Sweep { subjects, classes: &self.classes, base: self.base, quota: self.quota, threads: self.threads };
+        let bar = Bar::new(sweep.cells(), self.quota, self.budget, watch);
+        let out_of_time = || self.budget.is_some_and(|budget| watch.elapsed() >= budget);
+        let swept = sweep.run(&Watch { cancelled: &CANCELLED, out_of_time: &out_of_time, progress: &|p| bar.show(p) });
+        bar.end();
+        swept.map_err(Failure::from)
+    }
+
+    fn weigh(&self, subjects: &[&dyn Subject], swept: Swept, certified: usize) -> Survey {
+        let rows = subjects.iter().zip(swept.tallies).map(|(subject, tallies)| Row::weigh(*subject, &self.classes, tallies)).collect();
+        Survey { base: self.base, engine: self.engine, quota: self.quota, classes: self.classes.clone(), rows, certified }
+    }
+
+    /// The verdicts, and a witness for each cell that broke of its own.
+    fn files(&self, subjects: &[&dyn Subject], survey: &Survey) -> Result<Vec<(String, String)>, Failure> {
+        let mut files = vec![(files::VERDICTS.to_owned(), json::render(survey))];
+        for (subject, row) in subjects.iter().zip(&survey.rows) {
+            for cell in &row.cells {
+                if let Some(broken) = cell.witness() {
+                    let text = panics::on_run_thread(|| self.witness(*subject, cell, broken))?;
+                    files.push((files::witness_name(row.name, cell.class), text));
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// The sweep kept no history; the run is made again.
+    fn witness(&self, subject: &dyn Subject, cell: &Cell, broken: &Broken) -> Result<String, Failure> {
+        let plan = match broken.key {
+            RunKey::Pinned(claim) => subject.pinned(cell.class).swap_remove(claim),
+            RunKey::Sampled(_) => subject.plan(cell.class, broken.seed),
+        };
+        let name = subject.strategy().name();
+        let again = |why: &dyn ToString| {
+            Failure::Distrust(format!("{name} under {}, seed {}, does not repeat: {}", cell.class, broken.seed, why.to_string()))
+        };
+        let seen = observe(subject, cell.class, broken.seed, &plan).map_err(|e| again(&e))?;
+        if !seen.findings.contains(&broken.finding) {
+            return Err(again(&format!("the second time {} did not break in the same way", broken.finding.rule)));
+        }
+        let lines = story::story(&seen, &plan, subject.calendar(), subject.scenario().nodes, STORY_WIDTH);
+        let plain: Vec<String> = lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+        Ok(Witness::of(subject.scenario(), cell.class, self.engine, &plan, &seen, &plain).to_toml())
+    }
+}
+
+/// Witnesses of earlier sweeps for cells that have none now.
+fn gone(survey: &Survey) -> Vec<String> {
+    survey.cells().filter(|(_, cell)| cell.witness().is_none()).map(|(name, cell)| files::witness_name(name, cell.class)).collect()
+}

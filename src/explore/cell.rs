@@ -1,0 +1,218 @@
+//! One cell of the table: what a strategy showed under a fault class, weighed against what it
+//! declares ([`Expectation`]).
+
+use crate::explore::{Finding, Mark, Observed, bound};
+use crate::plan::FaultClass;
+use crate::seed::Seed;
+use crate::strategy::Expectation;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run that felt nothing proves nothing: a cell needs this many felt runs before "it holds"
+/// means something. Thirty put the 95 % bound just under one in ten.
+pub const NEEDED_FELT: u64 = 30;
+
+/// Which run of a cell. Pinned plans come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunKey {
+    /// The plan of the cell's how-manieth must-claim, from 0.
+    Pinned(usize),
+    /// The how-manieth seed of the sweep, from 0.
+    Sampled(u64),
+}
+
+/// How often a kind of damage was seen, and where first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Sampled runs that show it; pinned plans are not counted, they are no sample.
+    pub runs: u64,
+    /// The first run that shows it.
+    pub key: RunKey,
+    /// That run's seed.
+    pub seed: Seed,
+    /// What happened in it.
+    pub finding: Finding,
+}
+
+/// What was seen in the runs of one cell. Tallies of disjoint sets of runs merge in any order
+/// to the same tally, so it does not matter which thread saw what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Sampled runs.
+    pub runs: u64,
+    /// Sampled runs whose faults struck and were noticed.
+    pub felt: u64,
+    /// Sampled runs in which something did not come right that nobody could have done better.
+    pub excused: u64,
+    /// What each pinned plan showed, by the number of its claim.
+    pub pinned: BTreeMap<usize, BTreeSet<Mark>>,
+    /// What broke.
+    pub broken: BTreeMap<Mark, Broken>,
+}
+
+impl Tally {
+    /// Counts one run in.
+    ///
+    /// # Panics
+    /// Never: a mark without its finding cannot be.
+    pub fn add(&mut self, key: RunKey, seed: Seed, seen: &Observed) {
+        let marks: BTreeSet<Mark> = seen.findings.iter().map(|f| f.mark).collect();
+        let sampled = match key {
+            RunKey::Sampled(_) => 1,
+            RunKey::Pinned(_) => 0,
+        };
+        self.runs += sampled;
+        self.felt += sampled * u64::from(seen.felt);
+        self.excused += sampled * u64::from(!seen.excuses.is_empty());
+        for mark in &marks {
+            let finding = seen.findings.iter().find(|f| f.mark == *mark).expect("the mark came from a finding");
+            self.note(*mark, Broken { runs: sampled, key, seed, finding: finding.clone() });
+        }
+        if let RunKey::Pinned(claim) = key {
+            self.pinned.insert(claim, marks);
+        }
+    }
+
+    /// Counts the runs of another tally in.
+    pub fn merge(&mut self, other: Tally) {
+        self.runs += other.runs;
+        self.felt += other.felt;
+        self.excused += other.excused;
+        self.pinned.extend(other.pinned);
+        for (mark, broken) in other.broken {
+            self.note(mark, broken);
+        }
+    }
+
+    fn note(&mut self, mark: Mark, seen: Broken) {
+        match self.broken.get_mut(&mark) {
+            None => drop(self.broken.insert(mark, seen)),
+            Some(known) => {
+                let runs = known.runs + seen.runs;
+                if seen.key < known.key {
+                    *known = seen;
+                }
+                known.runs = runs;
+            }
+        }
+    }
+}
+
+/// Why a cell is not as expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Surprise {
+    /// It broke, and must never.
+    NeverBroke { mark: Mark, because: &'static str },
+    /// It had to break in its pinned plan, and did not.
+    MustHeld { claim: usize, marks: Vec<Mark>, because: &'static str },
+    /// The strategy panicked or never ended, which nobody expects of any.
+    WentWrong { mark: Mark },
+    /// It must never break, and too few runs felt the fault to say so.
+    Undecided { because: &'static str },
+}
+
+/// A cell, weighed.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The column.
+    pub class: FaultClass,
+    /// What was seen.
+    pub tally: Tally,
+    /// What is broken here only because it is broken in calm already.
+    pub inherited: BTreeSet<Mark>,
+    /// Felt runs that this cell needs.
+    pub needed: u64,
+    /// Why it is not as expected; empty when it is.
+    pub surprises: Vec<Surprise>,
+}
+
+impl Cell {
+    /// Weighs a tally against the claims of its strategy. `calm` is what broke in the strategy's calm cell.
+    pub fn weigh(claims: &[Expectation], class: FaultClass, tally: Tally, calm: &BTreeSet<Mark>) -> Cell {
+        let inherited = match class {
+            FaultClass::Calm => BTreeSet::new(),
+            _ => tally.broken.keys().copied().filter(|mark| calm.contains(mark)).collect(),
+        };
+        // A short sweep cannot have thirty felt runs; half of what it has must do.
+        let needed = NEEDED_FELT.min(tally.runs.div_ceil(2)).max(1);
+        let mut cell = Cell { class, tally, inherited, needed, surprises: Vec::new() };
+        cell.surprises = cell.compare(claims, calm);
+        cell
+    }
+
+    fn compare(&self, claims: &[Expectation], calm: &BTreeSet<Mark>) -> Vec<Surprise> {
+        let mut surprises: Vec<Surprise> = self
+            .own()
+            .filter_map(|mark| match mark {
+                Mark::Panicked | Mark::NeverEnded => Some(Surprise::WentWrong { mark }),
+                Mark::Letter(_) => None,
+            })
+            .collect();
+        let mut claim_number = 0;
+        for claim in claims {
+            match claim {
+                Expectation::Never { scope, letters, because } if scope.covers(self.class) => {
+                    let broke = letters.iter().map(|l| Mark::Letter(*l)).filter(|mark| self.own().any(|own| own == *mark));
+                    surprises.extend(broke.map(|mark| Surprise::NeverBroke { mark, because }));
+                    if self.undecided() && !surprises.iter().any(|s| matches!(s, Surprise::Undecided { .. })) {
+                        surprises.push(Surprise::Undecided { because });
+                    }
+                }
+                Expectation::Must { class, letters, because, .. } if *class == self.class => {
+                    let claim = claim_number;
+                    claim_number += 1;
+                    let shown = self.tally.pinned.get(&claim);
+                    let held = |mark: &Mark| !shown.is_some_and(|marks| marks.contains(mark));
+                    let other_than_calm = |mark: &Mark| self.class == FaultClass::Calm || !calm.contains(mark);
+                    let marks: Vec<Mark> = letters.iter().map(|l| Mark::Letter(*l)).filter(held).filter(other_than_calm).collect();
+                    if !marks.is_empty() {
+                        surprises.push(Surprise::MustHeld { claim, marks, because });
+                    }
+                }
+                Expectation::Never { .. } | Expectation::Must { .. } => {}
+            }
+        }
+        surprises
+    }
+
+    /// What broke here and not already in calm.
+    pub fn own(&self) -> impl Iterator<Item = Mark> + '_ {
+        self.tally.broken.keys().copied().filter(|mark| !self.inherited.contains(mark))
+    }
+
+    /// Whether nothing broke of its own, and too few runs felt the fault to call that holding.
+    pub fn undecided(&self) -> bool {
+        self.own().next().is_none() && self.tally.felt < self.needed
+    }
+
+    /// Whether the sweep was long enough to feel something, and felt nothing at all: then the harness is blind here.
+    pub fn blind(&self) -> bool {
+        self.tally.felt == 0 && self.tally.runs >= NEEDED_FELT
+    }
+
+    /// Whether all that the strategy declares about this class was met.
+    pub fn as_expected(&self) -> bool {
+        self.surprises.is_empty()
+    }
+
+    /// Whether this mark broke here although it never may.
+    pub fn is_surprising(&self, mark: Mark) -> bool {
+        self.surprises.iter().any(|s| match s {
+            Surprise::NeverBroke { mark: m, .. } | Surprise::WentWrong { mark: m } => *m == mark,
+            Surprise::MustHeld { .. } | Surprise::Undecided { .. } => false,
+        })
+    }
+
+    /// The run to keep as the cell's witness: a surprising one before an expected one, then the first. None if all it shows is inherited.
+    pub fn witness(&self) -> Option<&Broken> {
+        let own = self.own().map(|mark| (mark, &self.tally.broken[&mark]));
+        own.min_by_key(|(mark, broken)| (!self.is_surprising(*mark), broken.key, *mark)).map(|(_, broken)| broken)
+    }
+
+    /// The 95 % upper bound on how often a run may still break, if nothing broke of its own; see [`bound::upper_bound`].
+    pub fn upper_bound(&self) -> Option<f64> {
+        self.own().next().is_none().then(|| bound::upper_bound(self.tally.felt)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Is a run the same every time? A sample of a sweep's runs is made again, each on a fresh
+//! thread's worth of state and after other runs than the first time, and the two histories
+//! are compared. A harness whose runs do not repeat cannot be believed about anything.
+
+use crate::explore::cell::RunKey;
+use crate::explore::observe::NoResult;
+use crate::explore::{Subject, observe, panics};
+use crate::plan::{FaultClass, FaultPlan};
+use crate::seed::Seed;
+use crate::trace::{Record, Trace};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+/// The hundredth run comes after a thread has run other seeds, which is when leaked state would show.
+const LATE: u64 = 100;
+
+/// A run to be made again. Its whole history is kept, so that a difference can be named.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Row of the sweep.
+    pub subject: usize,
+    /// Column of the sweep.
+    pub class: FaultClass,
+    /// Which run of the cell.
+    pub key: RunKey,
+    /// Its seed.
+    pub seed: Seed,
+    /// What went wrong in it.
+    pub plan: FaultPlan,
+    /// What happened in it.
+    pub trace: Trace,
+}
+
+/// Which runs of a cell are made again: a fixed few, so that memory does not grow with the number of seeds.
+pub fn is_sampled(key: RunKey) -> bool {
+    match key {
+        RunKey::Pinned(_) => true,
+        RunKey::Sampled(i) => i == 0 || i == LATE,
+    }
+}
+
+/// Where two histories of one run part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// At this record (from 0); `None` where one history has ended.
+    Record { number: usize, first: Option<Record>, second: Option<Record> },
+    /// All records are the same; something beneath them, such as the order of deliveries, is not.
+    Beneath,
+}
+
+impl Difference {
+    /// The first difference between two histories; `None` if their digests are equal.
+    pub fn between(a: &Trace, b: &Trace) -> Option<Difference> {
+        if a.digest() == b.digest() {
+            return None;
+        }
+        let at = |trace: &Trace, n: usize| trace.records().get(n).copied();
+        let longest = a.records().len().max(b.records().len());
+        let number = (0..longest).find(|n| at(a, *n) != at(b, *n));
+        Some(number.map_or(Difference::Beneath, |number| Difference::Record { number, first: at(a, number), second: at(b, number) }))
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = |record: &Option<Record>| record.map_or("the end".to_owned(), |r| format!("{:?} at {}", r.event, r.at));
+        match self {
+            Difference::Record { number, first, second } => {
+                write!(f, "record {number} was {} and is now {}", told(first), told(second))
+            }
+            Difference::Beneath => f.write_str("every record is the same, but not what the network did beneath them"),
+        }
+    }
+}
+
+/// Why a sweep cannot be certified.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    /// A run did not repeat.
+    #[error("{strategy} under {class}, seed {seed}, does not repeat: {difference}")]
+    Differs { strategy: &'static str, class: FaultClass, seed: Seed, difference: Difference },
+    /// A run that had a result has none now.
+    #[error("{strategy} under {class}, seed {seed}, does not repeat: {why}")]
+    NoResult { strategy: &'static str, class: FaultClass, seed: Seed, why: NoResult },
+}
+
+/// The first sample that did not repeat, of those that one thread made again, and how many those were.
+type Share = (Option<(usize, Box<Distrust>)>, usize);
+
+/// Makes all samples again, from the last to the first, on `threads` fresh threads. Tells how
+/// many were made; all told the same history. Setting `cancelled` ends it early.
+///
+/// # Errors
+/// The first sample, in their order, that did not repeat.
+///
+/// # Panics
+/// The system cannot start a thread.
+pub fn certify(subjects: &[&dyn Subject], samples: &[Sample], threads: usize, cancelled: &AtomicBool) -> Result<usize, Box<Distrust>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut worst, mut made) = (None, 0);
+        while let Some(n) = samples.len().checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) {
+            if cancelled.load(Ordering::Relaxed) {
+                break;
+            }
+            made += 1;
+            if let Err(distrust) = again(subjects[samples[n].subject], &samples[n]) {
+                worst = Some((n, distrust));
+            }
+        }
+        (worst, made)
+    };
+    let shares: Vec<Share> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.max(1)).map(|n| panics::run_thread(n).spawn_scoped(scope, work)).collect();
+        workers.into_iter().map(|w| w.expect("the system can start a thread").join().expect("workers do not panic")).collect()
+    });
+    let made = shares.iter().map(|(_, made)| made).sum();
+    match shares.into_iter().filter_map(|(worst, _)| worst).min_by_key(|(n, _)| *n) {
+        Some((_, distrust)) => Err(distrust),
+        None => Ok(made),
+    }
+}
+
+fn again(subject: &dyn Subject, sample: &Sample) -> Result<(), Box<Distrust>> {
+    let (strategy, class, seed) = (subject.strategy().name(), sample.class, sample.seed);
+    let seen = observe(subject, class, seed, &sample.plan).map_err(|why| Distrust::NoResult { strategy, class, seed, why })?;
+    match Difference::between(&sample.trace, &seen.run.trace) {
+        None => Ok(()),
+        Some(difference) => Err(Box::new(Distrust::Differs { strategy, class, seed, difference })),
+    }
+}
+
+#[cfg(test)]
+mod tests;

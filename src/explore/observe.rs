@@ -1,0 +1,167 @@
+//! One run, and everything that can be said about it: what broke, what was excused, whether
+//! its faults were felt.
+
+use crate::explore::{Mark, Subject, panics};
+use crate::id::{HostId, InvariantId, PeriodId};
+use crate::invariant::Verdict;
+use crate::plan::{FaultClass, FaultPlan, Harm};
+use crate::seed::Seed;
+use crate::time::SimTime;
+use crate::trace::Event;
+use crate::world::{Ended, Receipt, Refused, Run};
+
+/// Something that went wrong in a run because of the strategy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its character in the table.
+    pub mark: Mark,
+    /// The invariant's name, or `no-panic`, or `ends`.
+    pub rule: &'static str,
+    /// When it broke.
+    pub at: SimTime,
+    /// The period concerned, if it is about one.
+    pub period: Option<PeriodId>,
+    /// One sentence in the language of the trace.
+    pub what: String,
+}
+
+/// A run, judged.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The run itself.
+    pub run: Run,
+    /// What broke, in the order of the marks.
+    pub findings: Vec<Finding>,
+    /// What did not come right although nobody could have done better, and why.
+    pub excuses: Vec<(InvariantId, String)>,
+    /// Whether the run is evidence: its faults struck and were noticed.
+    pub felt: bool,
+}
+
+/// Why a run has no result. Neither is ever a finding.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoResult {
+    /// The strategy did what cannot be simulated.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The harness itself is wrong.
+    #[error("{0}")]
+    Bug(String),
+}
+
+/// Runs and judges once.
+///
+/// # Errors
+/// The run was refused, or the harness itself failed: a panic outside the strategy's code, or in a simulated server.
+pub fn observe(subject: &dyn Subject, class: FaultClass, seed: Seed, plan: &FaultPlan) -> Result<Observed, NoResult> {
+    let run = panics::caught(|| subject.run(seed, plan)).map_err(NoResult::Bug)??;
+    if let Some((host, message)) = run.panics.iter().find(|(host, _)| host.as_node().is_none()) {
+        return Err(NoResult::Bug(format!("the simulated {host} panicked: {message}")));
+    }
+    let verdicts = panics::caught(|| subject.judge(&run)).map_err(NoResult::Bug)?;
+    let mut findings = went_wrong(&run);
+    let mut excuses = Vec::new();
+    for (id, verdict) in verdicts {
+        match verdict {
+            Verdict::Holds => {}
+            Verdict::Excused(why) => excuses.push((id, why)),
+            Verdict::Broken(v) => {
+                let mark = Mark::Letter(id.letter());
+                findings.push(Finding { mark, rule: id.name(), at: v.at, period: v.period, what: v.what });
+            }
+        }
+    }
+    findings.sort_by_key(|f| f.mark);
+    let felt = felt(class, plan, &run.receipts);
+    Ok(Observed { run, findings, excuses, felt })
+}
+
+/// What the run itself says, before any judge is asked.
+fn went_wrong(run: &Run) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some((host, message)) = run.panics.first() {
+        let at = panicked_at(run, *host).unwrap_or(run.ended_at);
+        let what = format!("the code of {host} panicked: {message}");
+        findings.push(Finding { mark: Mark::Panicked, rule: "no-panic", at, period: None, what });
+    }
+    match run.ended {
+        Ended::Horizon => {}
+        Ended::StepBudget => {
+            let what = "the run was cut at its step budget: a task spins without letting time pass".to_owned();
+            findings.push(Finding { mark: Mark::NeverEnded, rule: "ends", at: run.ended_at, period: None, what });
+        }
+    }
+    findings
+}
+
+fn panicked_at(run: &Run, host: HostId) -> Option<SimTime> {
+    run.trace.records().iter().find(|r| r.event == Event::Panicked { host }).map(|r| r.at)
+}
+
+/// A calm run is evidence as it is. Any other counts only if at least one fault struck and
+/// every one that struck was noticed.
+fn felt(class: FaultClass, plan: &FaultPlan, receipts: &[Receipt]) -> bool {
+    if class == FaultClass::Calm {
+        return true;
+    }
+    let mut struck = plan.faults.iter().zip(receipts).filter(|(_, receipt)| receipt.fired.is_some()).peekable();
+    struck.peek().is_some() && struck.all(|(fault, receipt)| receipt.felt.is_some() || !can_be_noticed(&fault.harm))
+}
+
+/// A clock that is wrong from the beginning is part of the deployment: there is no moment at which anybody notices.
+pub fn can_be_noticed(harm: &Harm) -> bool {
+    match harm {
+        Harm::ClockOffset { .. } | Harm::ClockDrift { .. } => false,
+        Harm::Crash { .. }
+        | Harm::Power { .. }
+        | Harm::Pause { .. }
+        | Harm::Partition { .. }
+        | Harm::ReplyLost { .. }
+        | Harm::Late { .. }
+        | Harm::SlowStep { .. }
+        | Harm::JobError { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::made_up::{self, MadeUp};
+    use crate::plan::{Target, Trigger};
+    use crate::time::Span;
+
+    fn pause() -> FaultPlan {
+        FaultPlan::of([Harm::Pause { host: Target::Host(HostId::node(0)), lasts: 40.minutes() }.when(Trigger::start())])
+    }
+
+    /// A fault that struck but that nobody noticed proves nothing; a wrong clock needs no notice.
+    #[test]
+    fn only_noticed_faults_make_a_run_evidence() {
+        let struck = Receipt { fired: Some(SimTime(5)), felt: None };
+        let noticed = Receipt { felt: Some(SimTime(9)), ..struck };
+        let offset = FaultPlan::of([Harm::ClockOffset { host: Target::AllNodes, by_ms: 5 }.when(Trigger::start())]);
+        assert!(felt(FaultClass::Calm, &FaultPlan::none(), &[]));
+        assert!(!felt(FaultClass::Pause, &FaultPlan::none(), &[]), "an empty plan is only calm in the calm class");
+        assert!(!felt(FaultClass::Pause, &pause(), &[Receipt::default()]), "never struck");
+        assert!(!felt(FaultClass::Pause, &pause(), &[struck]), "struck, not noticed");
+        assert!(felt(FaultClass::Pause, &pause(), &[noticed]));
+        assert!(felt(FaultClass::Skew, &offset, &[struck]));
+    }
+
+    #[test]
+    fn a_panic_of_a_node_is_a_finding_and_of_a_server_a_bug_of_ours() {
+        let node = MadeUp::of(&made_up::SAFE).panicking(HostId::node(1));
+        let seen = observe(&node, FaultClass::Calm, Seed(1), &FaultPlan::none()).unwrap();
+        assert_eq!(seen.findings.iter().map(|f| f.mark).collect::<Vec<_>>(), [Mark::Panicked]);
+        let server = MadeUp::of(&made_up::SAFE).panicking(HostId::Database);
+        let bug = observe(&server, FaultClass::Calm, Seed(1), &FaultPlan::none()).unwrap_err();
+        assert_eq!(bug, NoResult::Bug("the simulated db panicked: index out of bounds".to_owned()));
+    }
+
+    #[test]
+    fn a_run_that_never_ends_is_a_finding() {
+        let spinning = MadeUp::of(&made_up::SAFE).spinning();
+        let seen = observe(&spinning, FaultClass::Calm, Seed(1), &FaultPlan::none()).unwrap();
+        assert_eq!(seen.findings[0].mark, Mark::NeverEnded);
+    }
+}

@@ -1,0 +1,73 @@
+//! What can be run and judged. A [`Deployment`] is the one that counts; tests of the
+//! explorers bring made-up ones, which break on demand.
+
+use crate::explore::generate;
+use crate::id::InvariantId;
+use crate::invariant::Verdict;
+use crate::plan::{FaultClass, FaultPlan};
+use crate::scenario::Scenario;
+use crate::seed::Seed;
+use crate::settlement::Calendar;
+use crate::strategy::{Expectation, Strategy};
+use crate::world::{Deployment, Refused, Run};
+
+/// Something that runs under a seed and a fault plan, the same way every time, on any thread.
+pub trait Subject: Sync {
+    /// The guard it runs.
+    fn strategy(&self) -> &'static dyn Strategy;
+
+    /// What is deployed.
+    fn scenario(&self) -> &Scenario;
+
+    /// Its boundaries.
+    fn calendar(&self) -> &Calendar;
+
+    /// What goes wrong in the run of a class with this seed.
+    fn plan(&self, class: FaultClass, seed: Seed) -> FaultPlan;
+
+    /// One run.
+    ///
+    /// # Errors
+    /// The strategy did what cannot be simulated.
+    fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused>;
+
+    /// What every judge says about a run.
+    fn judge(&self, run: &Run) -> Vec<(InvariantId, Verdict)>;
+
+    /// The plans that show what must break under a class, in the order of the claims.
+    fn pinned(&self, class: FaultClass) -> Vec<FaultPlan> {
+        let claims = self.strategy().expectations().into_iter();
+        claims
+            .filter_map(|claim| match claim {
+                Expectation::Must { class: c, plan, .. } if c == class => Some(plan(self.scenario(), self.calendar())),
+                Expectation::Must { .. } | Expectation::Never { .. } => None,
+            })
+            .collect()
+    }
+}
+
+impl Subject for Deployment {
+    fn strategy(&self) -> &'static dyn Strategy {
+        Deployment::strategy(self)
+    }
+
+    fn scenario(&self) -> &Scenario {
+        Deployment::scenario(self)
+    }
+
+    fn calendar(&self) -> &Calendar {
+        Deployment::calendar(self)
+    }
+
+    fn plan(&self, class: FaultClass, seed: Seed) -> FaultPlan {
+        generate::plan(class, seed, Subject::scenario(self), Subject::calendar(self), Subject::strategy(self))
+    }
+
+    fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {
+        Deployment::run(self, seed, plan)
+    }
+
+    fn judge(&self, run: &Run) -> Vec<(InvariantId, Verdict)> {
+        Deployment::judge(self, run)
+    }
+}

@@ -1,0 +1,84 @@
+//! The whole table with everything that a report needs to know about how it came to be.
+
+use crate::explore::cell::{Cell, Tally};
+use crate::explore::sweep::Quota;
+use crate::explore::{Mark, Subject};
+use crate::plan::FaultClass;
+use crate::seed::Seed;
+use crate::strategy::Policy;
+use crate::world::EngineKind;
+use std::collections::BTreeSet;
+
+/// A finished sweep, weighed.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// The seed from which all others come.
+    pub base: Seed,
+    /// Which network carried the runs.
+    pub engine: EngineKind,
+    /// How many seeds each cell was given.
+    pub quota: Quota,
+    /// The columns.
+    pub classes: Vec<FaultClass>,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// Runs that were made a second time and told the same history.
+    pub certified: usize,
+}
+
+/// One strategy's row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The strategy's name.
+    pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// What its nodes do after an attempt.
+    pub policy: Policy,
+    /// One cell for each column.
+    pub cells: Vec<Cell>,
+}
+
+impl Row {
+    /// Weighs the tallies of one strategy, one for each of `classes`.
+    pub fn weigh(subject: &dyn Subject, classes: &[FaultClass], tallies: Vec<Tally>) -> Row {
+        let strategy = subject.strategy();
+        let claims = strategy.expectations();
+        let calm: BTreeSet<Mark> = classes
+            .iter()
+            .zip(&tallies)
+            .filter(|(class, _)| **class == FaultClass::Calm)
+            .flat_map(|(_, tally)| tally.broken.keys().copied())
+            .collect();
+        let cells = classes.iter().zip(tallies).map(|(class, tally)| Cell::weigh(&claims, *class, tally, &calm)).collect();
+        Row { name: strategy.name(), about: strategy.about(), policy: strategy.policy(), cells }
+    }
+}
+
+impl Survey {
+    /// Every cell with its strategy's name, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = (&'static str, &Cell)> + '_ {
+        self.rows.iter().flat_map(|row| row.cells.iter().map(|cell| (row.name, cell)))
+    }
+
+    /// Whether every cell is as its strategy declares.
+    pub fn as_expected(&self) -> bool {
+        self.cells().all(|(_, cell)| cell.as_expected())
+    }
+
+    /// Sampled runs, all cells together.
+    pub fn runs(&self) -> u64 {
+        self.cells().map(|(_, cell)| cell.tally.runs).sum()
+    }
+
+    /// Runs of pinned plans, all cells together.
+    pub fn pinned_runs(&self) -> usize {
+        self.cells().map(|(_, cell)| cell.tally.pinned.len()).sum()
+    }
+
+    /// The fewest and the most sampled runs that any cell got.
+    pub fn spread(&self) -> (u64, u64) {
+        let runs = || self.cells().map(|(_, cell)| cell.tally.runs);
+        (runs().min().unwrap_or(0), runs().max().unwrap_or(0))
+    }
+}

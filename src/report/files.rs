@@ -1,0 +1,141 @@
+//! The reports folder. A sweep may take an hour, so whether its results can be written is
+//! found out before it starts; and a file is either the old one or the new one, never half
+//! of either: everything is first written beside its place, then renamed into it.
+
+use crate::plan::FaultClass;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where the verdicts are, in the reports folder.
+pub const VERDICTS: &str = "verdicts.json";
+
+/// Where the witnesses are, in the reports folder.
+const WITNESSES: &str = "witnesses";
+
+/// Where the witness of a cell is, in the reports folder.
+pub fn witness_name(strategy: &str, class: FaultClass) -> String {
+    format!("{WITNESSES}/{strategy}--{class}.toml")
+}
+
+/// The folder cannot be written to.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write reports to {path}: {why}; choose another folder with --reports DIR")]
+pub struct Unwritable {
+    path: String,
+    why: io::Error,
+}
+
+/// A reports folder that can be written to.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes sure that `path` is a folder, creating it if need be, and that it can be written to.
+    ///
+    /// # Errors
+    /// It is something else, or cannot be created or written to.
+    pub fn open(path: &Path) -> Result<Folder, Unwritable> {
+        let folder = Folder { path: path.to_owned() };
+        let probe = || {
+            fs::create_dir_all(path.join(WITNESSES))?;
+            for place in [path.to_owned(), path.join(WITNESSES)] {
+                let probe = beside(&place.join("probe"));
+                File::create(&probe)?;
+                fs::remove_file(probe)?;
+            }
+            Ok(())
+        };
+        probe().map_err(|why| folder.unwritable(why))?;
+        Ok(folder)
+    }
+
+    /// Puts all these files (name in the folder, content) in place, or, if one of them cannot
+    /// be written, none. Then removes `gone`, the files that the new ones make untrue.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn replace(&self, files: &[(String, String)], gone: &[String]) -> Result<(), Unwritable> {
+        let mut staged: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let written = files.iter().try_for_each(|(name, content)| {
+            let place = self.path.join(name);
+            let temporary = beside(&place);
+            staged.push((temporary.clone(), place));
+            let mut file = File::create(&temporary)?;
+            file.write_all(content.as_bytes())?;
+            file.sync_all()
+        });
+        let placed = written.and_then(|()| staged.iter().try_for_each(|(temporary, place)| fs::rename(temporary, place)));
+        if let Err(why) = placed {
+            for (temporary, _) in &staged {
+                let _ = fs::remove_file(temporary);
+            }
+            return Err(self.unwritable(why));
+        }
+        for name in gone {
+            match fs::remove_file(self.path.join(name)) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(self.unwritable(e)),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn unwritable(&self, why: io::Error) -> Unwritable {
+        Unwritable { path: self.path.display().to_string(), why }
+    }
+}
+
+/// A name in the same folder, so that renaming stays within one file system; hidden, and different for every process.
+fn beside(place: &Path) -> PathBuf {
+    let name = place.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    place.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn files_are_replaced_whole_and_leave_nothing_beside_them() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = Folder::open(&temp.path().join("reports")).unwrap();
+        let witness = witness_name("no-guard", FaultClass::Calm);
+        folder.replace(&[(VERDICTS.to_owned(), "old".to_owned()), (witness.clone(), "w".to_owned())], &[]).unwrap();
+        folder.replace(&[(VERDICTS.to_owned(), "new".to_owned())], &[witness, "witnesses/never-was.toml".to_owned()]).unwrap();
+        let path = temp.path().join("reports");
+        assert_eq!(fs::read_to_string(path.join(VERDICTS)).unwrap(), "new");
+        assert_eq!(names(&path), ["verdicts.json", "witnesses"]);
+        assert_eq!(names(&path.join("witnesses")), [""; 0]);
+    }
+
+    /// The second file cannot be written, so the first must not be replaced either.
+    #[test]
+    fn one_unwritable_file_leaves_all_others_as_they_were() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = Folder::open(temp.path()).unwrap();
+        folder.replace(&[(VERDICTS.to_owned(), "old".to_owned())], &[]).unwrap();
+        let files = [(VERDICTS.to_owned(), "new".to_owned()), ("missing/folder.toml".to_owned(), String::new())];
+        assert!(folder.replace(&files, &[]).is_err());
+        assert_eq!(fs::read_to_string(temp.path().join(VERDICTS)).unwrap(), "old");
+        assert_eq!(names(temp.path()), ["verdicts.json", "witnesses"]);
+    }
+
+    #[test]
+    fn a_file_in_the_folders_place_is_told_at_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let place = temp.path().join("reports");
+        fs::write(&place, "a file").unwrap();
+        let told = Folder::open(&place).unwrap_err().to_string();
+        assert!(told.starts_with("cannot write reports to ") && told.ends_with("--reports DIR"), "{told}");
+    }
+}

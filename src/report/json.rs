@@ -1,0 +1,167 @@
+//! The verdicts as JSON, for programs. `reports/README.md` documents every field. The text
+//! depends on nothing but the sweep: no time, no machine, so that two files can be compared.
+
+use crate::explore::cell::{Broken, RunKey, Surprise};
+use crate::explore::sweep::Quota;
+use crate::explore::{Cell, Mark, Row, Survey};
+use crate::id::InvariantId;
+use crate::plan::FaultClass;
+use crate::report::{files, words};
+use serde::Serialize;
+
+/// Version of the schema; changes when a reader of the last one would be misled.
+pub const FORMAT: u32 = 1;
+
+#[derive(Serialize)]
+struct Verdicts {
+    format: u32,
+    onceproof: &'static str,
+    engine: &'static str,
+    base_seed: String,
+    seeds_per_cell: Option<u64>,
+    as_expected: bool,
+    runs: u64,
+    pinned_runs: usize,
+    certified_runs: usize,
+    letters: Vec<LetterRow>,
+    strategies: Vec<StrategyRow>,
+}
+
+#[derive(Serialize)]
+struct LetterRow {
+    letter: Mark,
+    meaning: &'static str,
+    rules: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct StrategyRow {
+    name: &'static str,
+    policy: &'static str,
+    about: &'static str,
+    cells: Vec<CellRow>,
+}
+
+#[derive(Serialize)]
+struct CellRow {
+    faults: FaultClass,
+    verdict: &'static str,
+    as_expected: bool,
+    runs: u64,
+    felt: u64,
+    felt_needed: u64,
+    excused: u64,
+    pinned_runs: usize,
+    upper_bound: Option<f64>,
+    broken: Vec<BrokenRow>,
+    surprises: Vec<SurpriseRow>,
+    witness: Option<String>,
+}
+
+#[derive(Serialize)]
+struct BrokenRow {
+    letter: Mark,
+    runs: u64,
+    inherited: bool,
+    first: FirstRow,
+}
+
+#[derive(Serialize)]
+struct FirstRow {
+    seed: String,
+    pinned: bool,
+    rule: &'static str,
+    at_ms: u64,
+    period: Option<String>,
+    what: String,
+}
+
+#[derive(Serialize)]
+struct SurpriseRow {
+    kind: &'static str,
+    letters: Vec<Mark>,
+    because: &'static str,
+}
+
+/// The text of `verdicts.json`.
+///
+/// # Panics
+/// Never: everything in the verdicts can be written as JSON.
+pub fn render(survey: &Survey) -> String {
+    let verdicts = Verdicts {
+        format: FORMAT,
+        onceproof: env!("CARGO_PKG_VERSION"),
+        engine: survey.engine.name(),
+        base_seed: survey.base.to_string(),
+        seeds_per_cell: match survey.quota {
+            Quota::Seeds(n) => Some(n),
+            Quota::Time => None,
+        },
+        as_expected: survey.as_expected(),
+        runs: survey.runs(),
+        pinned_runs: survey.pinned_runs(),
+        certified_runs: survey.certified,
+        letters: Mark::ALL.into_iter().map(letter).collect(),
+        strategies: survey.rows.iter().map(strategy).collect(),
+    };
+    serde_json::to_string_pretty(&verdicts).expect("verdicts have only values that JSON knows") + "\n"
+}
+
+fn letter(mark: Mark) -> LetterRow {
+    let rules = match mark {
+        Mark::Letter(letter) => InvariantId::ALL.into_iter().filter(|id| id.letter() == letter).map(InvariantId::name).collect(),
+        Mark::Panicked => vec!["no-panic"],
+        Mark::NeverEnded => vec!["ends"],
+    };
+    LetterRow { letter: mark, meaning: mark.meaning(), rules }
+}
+
+fn strategy(row: &Row) -> StrategyRow {
+    let cells = row.cells.iter().map(|c| cell(row.name, c)).collect();
+    StrategyRow { name: row.name, policy: words::policy(row.policy), about: row.about, cells }
+}
+
+fn cell(strategy: &str, cell: &Cell) -> CellRow {
+    CellRow {
+        faults: cell.class,
+        verdict: match (cell.tally.broken.is_empty(), cell.undecided()) {
+            (_, true) => "undecided",
+            (true, false) => "holds",
+            (false, false) => "breaks",
+        },
+        as_expected: cell.as_expected(),
+        runs: cell.tally.runs,
+        felt: cell.tally.felt,
+        felt_needed: cell.needed,
+        excused: cell.tally.excused,
+        pinned_runs: cell.tally.pinned.len(),
+        upper_bound: cell.upper_bound(),
+        broken: cell.tally.broken.iter().map(|(mark, b)| broken(*mark, b, cell.inherited.contains(mark))).collect(),
+        surprises: cell.surprises.iter().map(surprise).collect(),
+        witness: cell.witness().map(|_| files::witness_name(strategy, cell.class)),
+    }
+}
+
+fn broken(mark: Mark, seen: &Broken, inherited: bool) -> BrokenRow {
+    let first = FirstRow {
+        seed: seen.seed.to_string(),
+        pinned: matches!(seen.key, RunKey::Pinned(_)),
+        rule: seen.finding.rule,
+        at_ms: seen.finding.at.0,
+        period: seen.finding.period.map(|p| p.to_string()),
+        what: seen.finding.what.clone(),
+    };
+    BrokenRow { letter: mark, runs: seen.runs, inherited, first }
+}
+
+fn surprise(surprise: &Surprise) -> SurpriseRow {
+    match surprise {
+        Surprise::NeverBroke { mark, because } => SurpriseRow { kind: "never-broke", letters: vec![*mark], because },
+        Surprise::MustHeld { marks, because, .. } => SurpriseRow { kind: "must-held", letters: marks.clone(), because },
+        Surprise::WentWrong { mark } => SurpriseRow { kind: "went-wrong", letters: vec![*mark], because: "no strategy may panic or spin" },
+        Surprise::Undecided { because } => SurpriseRow { kind: "undecided", letters: Vec::new(), because },
+    }
+}
+
+#[cfg(test)]
+mod tests;

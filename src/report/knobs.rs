@@ -1,0 +1,90 @@
+//! Every knob of a scenario, for people who write one: meaning, unit and bounds here, the
+//! default from [`Scenario::default`], so that it cannot be wrong.
+
+use crate::scenario::Scenario;
+
+/// A knob, by its path in a scenario's TOML.
+pub struct Knob {
+    /// `node.poll`.
+    pub path: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Its unit and bounds.
+    pub bounds: &'static str,
+}
+
+const DURATION: &str = "duration";
+
+/// All knobs, in the order of the TOML.
+pub const ALL: [Knob; 29] = [
+    knob("strategy", "which guard the nodes run", "name"),
+    knob("nodes", "scheduler nodes", "1 to 32"),
+    knob("players", "players", "1 to 10,000"),
+    knob("earnings", "earnings in a period, a third within a minute of its end", "0 to 1,000"),
+    knob("liveness_bound", "everything must be settled this long after the last boundary or healing", DURATION),
+    knob("schedule.kind", "how boundaries are given", "cron or interval"),
+    knob("schedule.cron", "when periods end: minute, hour, day of month, month, day of week", "cron text"),
+    knob("schedule.zone", "in which time zone", "IANA name"),
+    knob("schedule.from", "local time at which the run begins", "date and time"),
+    knob("schedule.periods", "boundaries that the run watches", "1 to 1,000"),
+    knob("node.jitter", "a node wakes up to this long after a boundary", "duration, 0s to 10m"),
+    knob("node.poll", "time between two attempts at a period", "duration, 1ms to 1h"),
+    knob("node.attention", "how long after a boundary or its start a node keeps polling", DURATION),
+    knob("node.work", "how long the job takes", "duration, 0s to 24h"),
+    knob("node.timeout", "how long a client waits for a connection or an answer", DURATION),
+    knob("node.step_jitter", "largest seeded pause before a client operation", DURATION),
+    knob("guard.lease", "expiry of leases without renewal", "duration, at least 1ms"),
+    knob("guard.watchdog_lease", "expiry of renewed leases", "duration, at least 1ms"),
+    knob("guard.renew_every", "time between two renewals", "duration, less than watchdog_lease"),
+    knob("guard.heartbeat", "time between two heartbeats in the task row", DURATION),
+    knob("guard.stale_after", "age of a heartbeat after which a claim counts as dead", "duration, more than heartbeat"),
+    knob("guard.backoff", "first wait after a job error; doubles", DURATION),
+    knob("guard.backoff_max", "longest wait after a job error", DURATION),
+    knob("guard.dead_letter_after", "job errors after which a period is given up", "at least 1"),
+    knob("guard.wake_after", "table-key-published wakes this long after the boundary", DURATION),
+    knob("network.latency_min", "smallest one-way latency", "duration, at least 1ms"),
+    knob("network.latency_max", "largest one-way latency", DURATION),
+    knob("database.lock_timeout", "how long a statement waits for another transaction", DURATION),
+    knob("database.idle_in_transaction_timeout", "a session idle in a transaction is ended after this long", DURATION),
+];
+
+const fn knob(path: &'static str, about: &'static str, bounds: &'static str) -> Knob {
+    Knob { path, about, bounds }
+}
+
+impl Knob {
+    /// Its default, as TOML.
+    ///
+    /// # Panics
+    /// The knob is not part of a scenario; a test asks for all of them.
+    pub fn default(&self) -> String {
+        defaults().into_iter().find(|(path, _)| path == self.path).map(|(_, value)| value).expect("every knob is part of a scenario")
+    }
+}
+
+/// Path and TOML value of everything in the default scenario.
+fn defaults() -> Vec<(String, String)> {
+    let scenario = toml::Table::try_from(Scenario::default()).expect("a scenario has only values that TOML knows");
+    let mut leaves = Vec::new();
+    for (key, value) in &scenario {
+        match value {
+            toml::Value::Table(inner) => leaves.extend(inner.iter().map(|(k, v)| (format!("{key}.{k}"), v.to_string()))),
+            other => leaves.push((key.clone(), other.to_string())),
+        }
+    }
+    leaves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// A knob that is added to the scenario and not here, or taken away there and not here, fails.
+    #[test]
+    fn the_list_is_the_scenario() {
+        let listed: BTreeSet<String> = ALL.iter().map(|knob| knob.path.to_owned()).collect();
+        let deployed: BTreeSet<String> = defaults().into_iter().map(|(path, _)| path).collect();
+        assert_eq!(listed, deployed);
+    }
+}

@@ -1,0 +1,203 @@
+//! What there is to choose from: strategies, fault classes, invariants, knobs; as text and as JSON.
+
+use crate::explore::Mark;
+use crate::id::{InvariantId, Letter};
+use crate::plan::FaultClass;
+use crate::report::knobs;
+use crate::report::paint::{BROKEN, FAINT, Painted, STRONG, paint};
+use crate::report::words::policy;
+use crate::strategy::{Expectation, Scope, Strategy};
+use anstyle::Style;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// As text of at most `width` columns, names never cut.
+pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
+    let mut out = heading("Strategies", "--strategy NAME");
+    let mut rows: Vec<[Painted; 3]> = Vec::new();
+    for s in strategies {
+        rows.push([bold(s.name()), faint(policy(s.policy())), plain(s.about())]);
+        for line in claims(&s.expectations()) {
+            rows.push([plain(""), plain(""), faint(&line)]);
+        }
+    }
+    columns(&mut out, &rows, width);
+    out.push_str(&heading("\nFault classes", "--faults NAME"));
+    columns(&mut out, &FaultClass::ALL.map(|c| [bold(c.name()), plain(""), plain(c.about())]), width);
+    out.push_str(&heading("\nInvariants", "the letter is what a cell of the table shows"));
+    let invariant = |id: InvariantId| {
+        let letter = Painted::default().and(BROKEN, &id.letter().to_string());
+        [bold(id.name()), letter, plain(meaning(id))]
+    };
+    columns(&mut out, &InvariantId::ALL.map(invariant), width);
+    out.push_str(&heading("\nKnobs of a scenario", "default, then meaning; durations are written 250ms, 30s, 40m, 1h 30m"));
+    let knob = |k: &knobs::Knob| [bold(k.path), plain(&k.default()), plain(&format!("{} ({})", k.about, k.bounds))];
+    columns(&mut out, &knobs::ALL.iter().map(knob).collect::<Vec<_>>(), width);
+    out
+}
+
+fn heading(title: &str, hint: &str) -> String {
+    format!("{}  {}\n", paint(STRONG, title), paint(FAINT, hint))
+}
+
+fn plain(text: &str) -> Painted {
+    Painted::default().and(Style::new(), text)
+}
+
+fn bold(text: &str) -> Painted {
+    Painted::default().and(STRONG, text)
+}
+
+fn faint(text: &str) -> Painted {
+    Painted::default().and(FAINT, text)
+}
+
+/// Two columns as wide as they need to be, the third wrapped into what is left.
+fn columns(out: &mut String, rows: &[[Painted; 3]], width: usize) {
+    let widest = |n: usize| rows.iter().map(|row| row[n].width()).max().unwrap_or(0);
+    let (first, second) = (widest(0), widest(1));
+    let left = 2 + first + 2 + if second > 0 { second + 2 } else { 0 };
+    let room = width.saturating_sub(left).max(24);
+    for [a, b, c] in rows {
+        let middle = if second > 0 { b.padded(second + 2) } else { String::new() };
+        for (n, line) in c.wrapped(room).into_iter().enumerate() {
+            let lead = if n == 0 { format!("  {}  {middle}", a.padded(first)) } else { " ".repeat(left) };
+            let _ = writeln!(out, "{}", format!("{lead}{line}").trim_end());
+        }
+    }
+}
+
+/// What a strategy claims, a line a claim.
+fn claims(claims: &[Expectation]) -> Vec<String> {
+    claims
+        .iter()
+        .map(|claim| {
+            let told = Claim::of(claim);
+            let letters: Vec<String> = told.letters.iter().map(ToString::to_string).collect();
+            format!("{} {} under {}: {}", told.kind, letters.join(" "), told.faults, told.because)
+        })
+        .collect()
+}
+
+/// One sentence about an invariant, as the catalogue has it.
+fn meaning(id: InvariantId) -> &'static str {
+    match id {
+        InvariantId::SettledOnce => "no period has two committed settlement transactions",
+        InvariantId::PaidOnce => "no winner is paid twice for a period",
+        InvariantId::SettledInTheEnd => {
+            "every due period is settled and its winners paid within the bound, unless nothing could have done it"
+        }
+        InvariantId::NothingStuck => "in the end no lease without expiry, no orphaned claim, no undelivered payment is left",
+        InvariantId::RankingRight => "the stored ranking equals the oracle's",
+        InvariantId::PointsConserved => "everything earned is in exactly one settlement, or still open",
+        InvariantId::NotEarly => "no settlement commits before its period has truly ended",
+        InvariantId::NoStaleCommit => "no settlement commits after a newer claim was recorded where it counts",
+    }
+}
+
+#[derive(Serialize)]
+struct Claim {
+    kind: &'static str,
+    faults: &'static str,
+    letters: Vec<Mark>,
+    because: &'static str,
+}
+
+impl Claim {
+    fn of(claim: &Expectation) -> Claim {
+        let marks = |letters: &[Letter]| letters.iter().map(|l| Mark::Letter(*l)).collect();
+        match claim {
+            Expectation::Must { class, letters, because, .. } => {
+                Claim { kind: "must", faults: class.name(), letters: marks(letters), because }
+            }
+            Expectation::Never { scope, letters, because } => {
+                let faults = match scope {
+                    Scope::Every => "every class",
+                    Scope::Class(class) => class.name(),
+                };
+                Claim { kind: "never", faults, letters: marks(letters), because }
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Listed {
+    format: u32,
+    strategies: Vec<ListedStrategy>,
+    faults: Vec<ListedClass>,
+    invariants: Vec<ListedInvariant>,
+    knobs: Vec<ListedKnob>,
+}
+
+#[derive(Serialize)]
+struct ListedStrategy {
+    name: &'static str,
+    policy: &'static str,
+    about: &'static str,
+    steps: &'static [&'static str],
+    claims: Vec<Claim>,
+}
+
+#[derive(Serialize)]
+struct ListedClass {
+    name: &'static str,
+    about: &'static str,
+}
+
+#[derive(Serialize)]
+struct ListedInvariant {
+    name: &'static str,
+    letter: Letter,
+    meaning: &'static str,
+}
+
+#[derive(Serialize)]
+struct ListedKnob {
+    path: &'static str,
+    default: String,
+    bounds: &'static str,
+    about: &'static str,
+}
+
+/// The same as JSON.
+///
+/// # Panics
+/// Never: everything in a list can be written as JSON.
+pub fn json(strategies: &[&dyn Strategy]) -> String {
+    let strategy = |s: &&dyn Strategy| ListedStrategy {
+        name: s.name(),
+        policy: policy(s.policy()),
+        about: s.about(),
+        steps: s.steps(),
+        claims: s.expectations().iter().map(Claim::of).collect(),
+    };
+    let listed = Listed {
+        format: 1,
+        strategies: strategies.iter().map(strategy).collect(),
+        faults: FaultClass::ALL.map(|c| ListedClass { name: c.name(), about: c.about() }).into(),
+        invariants: InvariantId::ALL.map(|i| ListedInvariant { name: i.name(), letter: i.letter(), meaning: meaning(i) }).into(),
+        knobs: knobs::ALL.iter().map(|k| ListedKnob { path: k.path, default: k.default(), bounds: k.bounds, about: k.about }).collect(),
+    };
+    serde_json::to_string_pretty(&listed).expect("a list has only values that JSON knows") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::made_up::{SAFE, WRONG};
+
+    #[test]
+    fn a_terminal_of_100_columns() {
+        insta::assert_snapshot!(anstream::adapter::strip_str(&render(&[&SAFE, &WRONG], 100)).to_string());
+    }
+
+    #[test]
+    fn programs_find_claims_and_defaults() {
+        let listed: serde_json::Value = serde_json::from_str(&json(&[&WRONG])).unwrap();
+        assert_eq!(listed["strategies"][0]["claims"][1]["faults"], "pause");
+        assert_eq!(listed["strategies"][0]["claims"][1]["letters"], serde_json::json!(["L"]));
+        assert_eq!(listed["knobs"][1]["default"], "3");
+        assert_eq!(listed["faults"].as_array().unwrap().len(), 11);
+    }
+}

@@ -1,0 +1,274 @@
+//! From the history of a run to the things worth a line.
+
+use crate::id::{AttemptId, FaultId, HostId, NodeId, PlayerId};
+use crate::plan::{FaultPlan, duration};
+use crate::report::story::attempts::Attempts;
+use crate::report::story::commit::{Came, Ledger, belongs_to};
+use crate::report::story::quiet::{Kind, Quiet};
+use crate::report::words;
+use crate::time::SimTime;
+use crate::trace::{Belief, Event, Phase, Record};
+use crate::world::Run;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// One thing worth a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// When.
+    pub at: SimTime,
+    /// Who tells it.
+    pub voice: Voice,
+    /// What.
+    pub text: String,
+}
+
+/// Who tells a beat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// A node does it, or it happens to the node; afterwards the node is in this state.
+    Node(NodeId, State),
+    /// Another host, or the network.
+    World(&'static str),
+    /// The fault plan.
+    Fault,
+    /// Nobody in particular: what was gathered.
+    Quiet,
+}
+
+/// Whether a node's process is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It runs.
+    Running,
+    /// It is not scheduled.
+    Paused,
+    /// It is dead.
+    Down,
+}
+
+/// The beats of a run, in order.
+pub fn beats(run: &Run, plan: &FaultPlan, nodes: u8) -> Vec<Beat> {
+    let records = run.trace.records();
+    let attempts = Attempts::of(records);
+    let teller = Teller {
+        run,
+        plan,
+        nodes,
+        attempts,
+        ledger: Ledger::default(),
+        working: BTreeSet::new(),
+        quiet: Quiet::default(),
+        told: Vec::new(),
+    };
+    teller.tell(records)
+}
+
+struct Teller<'a> {
+    run: &'a Run,
+    plan: &'a FaultPlan,
+    nodes: u8,
+    attempts: Attempts,
+    ledger: Ledger,
+    working: BTreeSet<AttemptId>,
+    quiet: Quiet,
+    told: Vec<Beat>,
+}
+
+impl Teller<'_> {
+    fn tell(mut self, records: &[Record]) -> Vec<Beat> {
+        let mut n = 0;
+        while n < records.len() {
+            n += match records[n].event {
+                Event::Committed { .. } => self.commit(&records[n..]),
+                Event::Cut { .. } | Event::Healed { .. } => self.links(&records[n..]),
+                event => {
+                    self.one(n, records[n].at, event);
+                    1
+                }
+            };
+        }
+        self.flush(true);
+        self.told
+    }
+
+    fn say(&mut self, at: SimTime, voice: Voice, text: String) {
+        self.flush(false);
+        self.told.push(Beat { at, voice, text });
+    }
+
+    fn flush(&mut self, at_last: bool) {
+        if let Some((at, text)) = self.quiet.flush(at_last) {
+            // What was kept back may be older than what has been told since; time never runs backwards in a story.
+            let at = self.told.last().map_or(at, |last| at.max(last.at));
+            self.told.push(Beat { at, voice: Voice::Quiet, text });
+        }
+    }
+
+    /// A transaction and its rows; tells how many records that were.
+    fn commit(&mut self, records: &[Record]) -> usize {
+        let Record { at, event: Event::Committed { tx, by, .. } } = records[0] else { unreachable!("called at a commit") };
+        let rows: Vec<Event> = records[1..].iter().map(|r| r.event).take_while(|e| belongs_to(e, tx)).collect();
+        match self.ledger.read(by, &rows) {
+            Came::ToNothing => {}
+            Came::ToAnEarning => self.quiet.add(at, Kind::Earning),
+            Came::ToAHeartbeat => self.quiet.add(at, Kind::Heartbeat),
+            Came::To(what) => self.say(at, Voice::World("db"), format!("{by} commits: {what}")),
+        }
+        1 + rows.len()
+    }
+
+    /// Links that break or heal at the same time; tells how many records that were.
+    fn links(&mut self, records: &[Record]) -> usize {
+        let cut = matches!(records[0].event, Event::Cut { .. });
+        let pair = |r: &Record| match r.event {
+            Event::Cut { from, to } if cut => Some((from, to)),
+            Event::Healed { from, to } if !cut => Some((from, to)),
+            _ => None,
+        };
+        let pairs: BTreeSet<(HostId, HostId)> = records.iter().take_while(|r| r.at == records[0].at).map_while(pair).collect();
+        let verb = if cut { "cut" } else { "healed" };
+        self.say(records[0].at, Voice::World("network"), format!("{verb}: {}", arrows(&pairs)));
+        records.iter().take_while(|r| r.at == records[0].at).map_while(pair).count()
+    }
+
+    fn one(&mut self, n: usize, at: SimTime, event: Event) {
+        match event {
+            Event::Booted { host, incarnation: 1.. } => self.happens(at, host, State::Running, "boots again"),
+            Event::Crashed { host } => self.happens(at, host, State::Down, "crashes"),
+            Event::PoweredOff { host } => self.happens(at, host, State::Down, "loses power"),
+            Event::Paused { host } => self.happens(at, host, State::Paused, "stops"),
+            Event::Resumed { host } => self.happens(at, host, State::Running, "goes on"),
+            Event::Panicked { host } => self.happens(at, host, State::Down, "panics"),
+            Event::ClockSet { host, by } => self.happens(at, host, State::Running, &format!("clock {}", words::signed(by))),
+            Event::Fired { fault } => self.fired(at, fault),
+            Event::AttemptBegan { attempt, period, .. } => self.began(at, attempt, &format!("#{} for {period}", attempt.number)),
+            Event::AttemptEnded { attempt, belief, .. } => self.ended(at, attempt, belief),
+            Event::Step { attempt, step, phase } => self.step(at, attempt, step, phase),
+            Event::LeaseGranted { to, ttl_ms } if !self.attempts.uneventful(to, n) => {
+                self.say(at, Voice::World("lease"), format!("granted to {to} {}", expiry(ttl_ms)));
+            }
+            Event::LeaseRefused { to, holder } if !self.attempts.uneventful(to, n) => {
+                self.say(at, Voice::World("lease"), format!("refused to {to}, {holder} holds it"));
+            }
+            Event::LeaseReleased { by, holder } if by != holder => {
+                self.say(at, Voice::World("lease"), format!("deleted by {by} although {holder} holds it"));
+            }
+            Event::LeaseReleased { by, .. } if !self.attempts.uneventful(by, n) => {
+                self.say(at, Voice::World("lease"), format!("released by {by}"));
+            }
+            Event::LeaseExtended { by, holder, .. } if by == holder => self.quiet.add(at, Kind::Renewal),
+            Event::LeaseExtended { by, holder, ttl_ms } => {
+                self.say(at, Voice::World("lease"), format!("of {holder} extended by {by} {}", expiry(ttl_ms)));
+            }
+            Event::LeaseExpired { holder } => self.say(at, Voice::World("lease"), format!("of {holder} has expired")),
+            Event::ReplyLost { from, to } => self.say(at, Voice::World("network"), format!("the reply of {from} to {to} is lost")),
+            Event::IdleInTransaction { by } => {
+                self.say(at, Voice::World("db"), format!("ends the transaction of {by}, which was idle too long"));
+            }
+            Event::Paid { rank, player, amount, keyed, period } => self.paid(at, &format!("{period}, rank {rank}"), player, amount, keyed),
+            Event::PaymentRepeated { period, rank, player } => {
+                self.say(at, Voice::World("payout"), format!("knows the key for {period}, rank {rank}: does not pay {player} again"));
+            }
+            Event::Cut { .. } | Event::Healed { .. } => unreachable!("told with all links that change at the same time"),
+            Event::Booted { incarnation: 0, .. }
+            | Event::Felt { .. }
+            | Event::LeaseGranted { .. }
+            | Event::LeaseRefused { .. }
+            | Event::LeaseReleased { .. }
+            | Event::Committed { .. }
+            | Event::Earned { .. }
+            | Event::Marked { .. }
+            | Event::Taken { .. }
+            | Event::Ranked { .. }
+            | Event::Settled { .. }
+            | Event::TaskSet { .. }
+            | Event::FenceSet { .. }
+            | Event::Queued { .. }
+            | Event::Delivered { .. } => {}
+        }
+    }
+
+    fn paid(&mut self, at: SimTime, what: &str, player: PlayerId, amount: i64, keyed: bool) {
+        let key = if keyed { "" } else { ", without a key" };
+        self.say(at, Voice::World("payout"), format!("pays {player} {amount} for {what}{key}"));
+    }
+
+    fn happens(&mut self, at: SimTime, host: HostId, state: State, what: &str) {
+        match host {
+            HostId::Node(node) => self.say(at, Voice::Node(node, state), what.to_owned()),
+            HostId::Lease => self.say(at, Voice::World("lease"), what.to_owned()),
+            HostId::Database => self.say(at, Voice::World("db"), what.to_owned()),
+            HostId::Payout => self.say(at, Voice::World("payout"), what.to_owned()),
+            HostId::Traffic => self.say(at, Voice::World("traffic"), what.to_owned()),
+        }
+    }
+
+    fn fired(&mut self, at: SimTime, id: FaultId) {
+        let n = usize::from(id.0);
+        let what = self.plan.faults.get(n).map_or_else(|| "of no plan".to_owned(), words::fault);
+        let felt = match self.run.receipts.get(n).and_then(|receipt| receipt.felt) {
+            Some(felt) if felt == at => "felt at once".to_owned(),
+            Some(felt) => format!("felt {} later", duration::text(felt.since(at))),
+            None => "not felt".to_owned(),
+        };
+        self.say(at, Voice::Fault, format!("{id}: {what} ({felt})"));
+    }
+
+    fn began(&mut self, at: SimTime, attempt: AttemptId, text: &str) {
+        match self.attempts.get(attempt) {
+            Some(known) if !known.eventful => self.quiet.add(at, Kind::Poll(known.reason())),
+            Some(_) | None => self.say(at, Voice::Node(attempt.node, State::Running), text.to_owned()),
+        }
+    }
+
+    fn ended(&mut self, at: SimTime, attempt: AttemptId, belief: Belief) {
+        if self.attempts.get(attempt).is_some_and(|known| known.eventful) {
+            let believed = match belief {
+                Belief::Settled => "believes: settled",
+                Belief::AlreadySettled => "believes: settled before",
+                Belief::Busy => "believes: busy",
+                Belief::Failed => "believes: failed",
+            };
+            self.say(at, Voice::Node(attempt.node, State::Running), format!("#{} {believed}", attempt.number));
+        }
+    }
+
+    /// Of the steps only the beginning of the work is told; what the others do, the servers say.
+    fn step(&mut self, at: SimTime, attempt: AttemptId, step: &str, phase: Phase) {
+        let worth_it = step.starts_with("job.") && phase == Phase::Before && self.attempts.get(attempt).is_some_and(|a| a.eventful);
+        if worth_it && self.nodes > attempt.node.0 && self.working.insert(attempt) {
+            self.say(at, Voice::Node(attempt.node, State::Running), format!("#{} works", attempt.number));
+        }
+    }
+}
+
+fn expiry(ttl_ms: u64) -> String {
+    match ttl_ms {
+        0 => "without expiry".to_owned(),
+        ms => format!("for {}", duration::text(Duration::from_millis(ms))),
+    }
+}
+
+/// `n0 ↔ lease, db; n1 → db`.
+fn arrows(pairs: &BTreeSet<(HostId, HostId)>) -> String {
+    let mut groups: Vec<(HostId, &str, Vec<String>)> = Vec::new();
+    for &(from, to) in pairs {
+        let both = pairs.contains(&(to, from));
+        // Whoever is cut from several others stands in front: that is the victim.
+        let degree = |host: HostId| pairs.iter().filter(|(a, b)| *a == host || *b == host).count();
+        let (victim, other, arrow) = match (both, degree(from) >= degree(to)) {
+            (true, true) if degree(from) == degree(to) && from > to => continue,
+            (true, true) => (from, to, "↔"),
+            (true, false) => continue,
+            (false, true) => (from, to, "→"),
+            (false, false) => (to, from, "←"),
+        };
+        match groups.iter_mut().find(|(v, a, _)| *v == victim && *a == arrow) {
+            Some((_, _, others)) => others.push(other.to_string()),
+            None => groups.push((victim, arrow, vec![other.to_string()])),
+        }
+    }
+    let told = |(victim, arrow, others): (HostId, &str, Vec<String>)| format!("{victim} {arrow} {}", others.join(", "));
+    groups.into_iter().map(told).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,135 @@
+//! Beats on a page: true time on the left, then a lane for each node. On a page too narrow
+//! for lanes, or with too many nodes, a plain list with the teller's name.
+
+use crate::id::{HostId, NodeId};
+use crate::report::paint::{FAINT, STRONG, UNSURE, paint};
+use crate::report::story::beats::{Beat, State, Voice};
+use crate::report::words::{fit, signed, wrap};
+use crate::settlement::Calendar;
+use crate::time::{SimTime, WallTime};
+use crate::trace::{Event, Trace};
+use jiff::civil::Date;
+
+/// Columns of the true time, with the gap behind it.
+const TIME: usize = 14;
+
+/// The narrowest lane in which a node can be understood.
+const NARROWEST: usize = 28;
+
+/// Where the story is written.
+pub struct Page<'a> {
+    calendar: &'a Calendar,
+    width: usize,
+    lanes: Option<usize>,
+    states: Vec<State>,
+    clocks: Vec<Vec<(SimTime, i64)>>,
+    date: Option<Date>,
+}
+
+impl<'a> Page<'a> {
+    /// An empty page.
+    pub fn new(calendar: &'a Calendar, nodes: u8, width: usize) -> Page<'a> {
+        let nodes = usize::from(nodes);
+        let lane = width.saturating_sub(TIME) / nodes.max(1);
+        let lanes = (lane >= NARROWEST).then_some(lane.min(44));
+        Page { calendar, width, lanes, states: vec![State::Running; nodes], clocks: vec![Vec::new(); nodes], date: None }
+    }
+
+    /// Learns the nodes' clocks from the history, and names the lanes.
+    pub fn head(&mut self, trace: &Trace) -> Vec<String> {
+        for record in trace.records() {
+            match record.event {
+                Event::AttemptBegan { attempt, wall, .. } => {
+                    let off = wall.0 - self.calendar.origin.wall(record.at).0;
+                    self.learn(attempt.node, record.at, off);
+                }
+                Event::ClockSet { host: HostId::Node(node), by } => {
+                    let before = self.off(node, record.at);
+                    self.learn(node, record.at, before + by);
+                }
+                _ => {}
+            }
+        }
+        let zone = self.calendar.zone.iana_name().unwrap_or("UTC").to_owned();
+        let Some(lane) = self.lanes else {
+            return vec![paint(FAINT, &fit(&format!("true time in {zone}; a node's line begins with the time it believes"), self.width))];
+        };
+        let name = |n: usize| {
+            let (node, off) = (NodeId(n as u8), self.clocks[n].first().map_or(0, |(_, off)| *off));
+            let off = if off == 0 { String::new() } else { format!(" (clock {})", signed(off)) };
+            pad(&fit(&format!("{node}{off}"), lane - 1), lane)
+        };
+        let names: String = (0..self.clocks.len()).map(name).collect();
+        let title = format!("{}{}", pad("true time", TIME), names);
+        let hint = format!("true time in {zone}; in a lane, the time that its node believes");
+        vec![paint(FAINT, &hint), paint(STRONG, title.trim_end())]
+    }
+
+    fn learn(&mut self, node: NodeId, at: SimTime, off: i64) {
+        if let Some(clock) = self.clocks.get_mut(usize::from(node.0)) {
+            clock.push((at, off));
+        }
+    }
+
+    /// How wrong a node's clock is, as far as it has shown.
+    fn off(&self, node: NodeId, at: SimTime) -> i64 {
+        let clock = self.clocks.get(usize::from(node.0)).map_or(&[][..], Vec::as_slice);
+        clock.iter().rev().find(|(known, _)| *known <= at).map_or(0, |(_, off)| *off)
+    }
+
+    /// One beat, after a line for the day if it is a new one.
+    pub fn beat(&mut self, beat: &Beat) -> Vec<String> {
+        let mut lines = Vec::new();
+        let now = self.zoned(self.calendar.origin.wall(beat.at));
+        if self.date != Some(now.date()) {
+            self.date = Some(now.date());
+            lines.push(paint(STRONG, &format!("── {} {}", now.date(), "─".repeat(self.width.min(100) - 14))));
+        }
+        let time = now.strftime("%H:%M:%S.%3f").to_string();
+        if let Voice::Node(node, state) = beat.voice {
+            let believed = WallTime(self.calendar.origin.wall(beat.at).0 + self.off(node, beat.at));
+            let text = format!("{} {}", self.zoned(believed).strftime("%H:%M:%S"), beat.text);
+            lines.push(self.in_lane(&time, node, &text));
+            if let Some(known) = self.states.get_mut(usize::from(node.0)) {
+                *known = state;
+            }
+            return lines;
+        }
+        let (style, lead) = match beat.voice {
+            Voice::World(actor) => (anstyle::Style::new(), format!("├ {actor:<7} ")),
+            Voice::Fault => (UNSURE, "↯ ".to_owned()),
+            Voice::Quiet | Voice::Node(..) => (FAINT, "  ".to_owned()),
+        };
+        let room = self.width.saturating_sub(TIME + lead.chars().count()).max(20);
+        for (n, line) in wrap(&beat.text, room).into_iter().enumerate() {
+            let (time, lead) = if n == 0 { (time.as_str(), lead.clone()) } else { ("", " ".repeat(lead.chars().count())) };
+            lines.push(format!("{}{}", pad(time, TIME), paint(style, &format!("{lead}{line}"))));
+        }
+        lines
+    }
+
+    fn in_lane(&self, time: &str, node: NodeId, text: &str) -> String {
+        let Some(lane) = self.lanes else {
+            return fit(&format!("{}{node:<3} {text}", pad(time, TIME), node = node.to_string()), self.width);
+        };
+        let mut line = pad(time, TIME);
+        for (n, state) in self.states.iter().enumerate() {
+            let sign = match state {
+                State::Running => "│",
+                State::Paused => "┆",
+                State::Down => "×",
+            };
+            let text = if n == usize::from(node.0) { fit(text, lane - 3) } else { String::new() };
+            line.push_str(&pad(&format!("{sign} {text}"), lane));
+        }
+        line.trim_end().to_owned()
+    }
+
+    fn zoned(&self, wall: WallTime) -> jiff::Zoned {
+        wall.timestamp().to_zoned(self.calendar.zone.clone())
+    }
+}
+
+fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.chars().count())))
+}

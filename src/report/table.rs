@@ -1,0 +1,293 @@
+//! The truth table for the terminal: rows strategies, columns fault classes, a cell the
+//! letters that broke. Beneath it what the letters mean, every cell that is not as expected,
+//! and what "ok" is worth.
+//!
+//! A cell's letters stand apart if all columns then fit, else close together; where even that
+//! is too wide for the terminal each row becomes a short list. Everything can be read without
+//! colours: what colour says is also said by a sign.
+
+use crate::explore::cell::{RunKey, Surprise};
+use crate::explore::sweep::Quota;
+use crate::explore::{Cell, Mark, Row, Survey, bound};
+use crate::plan::FaultClass;
+use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
+use crate::report::words::{count, percent, thousands, wrap};
+use crate::seed::Seed;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// What only the caller knows.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// How long the sweep took, on the caller's clock.
+    pub took: Duration,
+    /// On how many threads.
+    pub threads: usize,
+    /// The folder of the reports, as the user would write it.
+    pub reports: String,
+}
+
+/// The whole report.
+pub fn render(survey: &Survey, setting: &Setting) -> String {
+    let mut out = String::new();
+    out.push_str(&grid(survey, setting.width));
+    out.push('\n');
+    out.push_str(&legend(survey, setting.width));
+    out.push_str(&unexpected(survey, setting));
+    out.push('\n');
+    out.push_str(&summary(survey, setting));
+    out
+}
+
+/// The table alone.
+fn grid(survey: &Survey, width: usize) -> String {
+    [" ", ""].into_iter().find_map(|between| columns(survey, width, between)).unwrap_or_else(|| lists(survey, width))
+}
+
+/// One line a row, if they fit.
+fn columns(survey: &Survey, width: usize, between: &str) -> Option<String> {
+    let cells: Vec<Vec<Painted>> = survey.rows.iter().map(|row| row.cells.iter().map(|c| cell(c, between)).collect()).collect();
+    let names = survey.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let widest = |column: usize| cells.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    let widths: Vec<usize> = survey.classes.iter().enumerate().map(|(n, class)| class.name().len().max(widest(n))).collect();
+    let total = names + widths.iter().map(|w| w + GAP).sum::<usize>();
+    if total > width {
+        return None;
+    }
+    let gap = " ".repeat(GAP);
+    let line = |first: String, rest: Vec<String>| {
+        let line = rest.iter().fold(first, |line, cell| format!("{line}{gap}{cell}"));
+        format!("{}\n", line.trim_end())
+    };
+    let head = |(class, w): (&FaultClass, &usize)| Painted::default().and(STRONG, class.name()).padded(*w);
+    let mut out = line(" ".repeat(names), survey.classes.iter().zip(&widths).map(head).collect());
+    let _ = writeln!(out, "{}", paint(FAINT, &"─".repeat(total)));
+    for (row, cells) in survey.rows.iter().zip(&cells) {
+        let name = Painted::default().and(STRONG, row.name).padded(names);
+        out.push_str(&line(name, cells.iter().zip(&widths).map(|(cell, w)| cell.padded(*w)).collect()));
+    }
+    Some(out)
+}
+
+/// For narrow terminals: under each strategy, the classes that came to the same.
+fn lists(survey: &Survey, width: usize) -> String {
+    let mut out = String::new();
+    for row in &survey.rows {
+        let _ = writeln!(out, "{}", paint(STRONG, row.name));
+        let mut groups: Vec<(Painted, Vec<&str>)> = Vec::new();
+        for c in &row.cells {
+            let text = cell(c, " ");
+            match groups.iter_mut().find(|(other, _)| *other == text) {
+                Some((_, classes)) => classes.push(c.class.name()),
+                None => groups.push((text, vec![c.class.name()])),
+            }
+        }
+        let left = groups.iter().map(|(text, _)| text.width()).max().unwrap_or(0);
+        for (text, classes) in groups {
+            let room = width.saturating_sub(left + 4).max(12);
+            for (n, classes) in wrap(&classes.join(" "), room).into_iter().enumerate() {
+                let text = if n == 0 { text.padded(left) } else { " ".repeat(left) };
+                let _ = writeln!(out, "  {text}  {classes}");
+            }
+        }
+    }
+    out
+}
+
+/// A cell: what broke here, then what was broken anyway, then what had to break and did not.
+fn cell(cell: &Cell, between: &str) -> Painted {
+    let mut parts: Vec<Painted> = Vec::new();
+    for mark in cell.own() {
+        parts.push(match cell.is_surprising(mark) {
+            true => Painted::default().and(ALARM, &format!("✗{mark}")),
+            false => Painted::default().and(BROKEN, &mark.to_string()),
+        });
+    }
+    for mark in missing(cell) {
+        parts.push(Painted::default().and(ALARM, &format!("∅{mark}")));
+    }
+    if cell.undecided() {
+        let style = if cell.as_expected() { UNSURE } else { ALARM };
+        parts.push(Painted::default().and(style, "?"));
+    }
+    if !cell.inherited.is_empty() {
+        let letters: Vec<String> = cell.inherited.iter().map(ToString::to_string).collect();
+        parts.push(Painted::default().and(FAINT, &format!("({})", letters.join(between))));
+    }
+    if parts.is_empty() {
+        parts.push(Painted::default().and(GOOD, "ok"));
+    }
+    let mut whole = Painted::default();
+    for (n, part) in parts.into_iter().enumerate() {
+        let space = if n == 0 { "" } else { between };
+        whole = whole.and(anstyle::Style::new(), space).join(part);
+    }
+    whole
+}
+
+/// What had to break and did not.
+fn missing(cell: &Cell) -> impl Iterator<Item = Mark> + '_ {
+    cell.surprises.iter().flat_map(|s| match s {
+        Surprise::MustHeld { marks, .. } => marks.clone(),
+        Surprise::NeverBroke { .. } | Surprise::WentWrong { .. } | Surprise::Undecided { .. } => Vec::new(),
+    })
+}
+
+/// What letters and signs mean: all letters, and those signs that the table shows.
+fn legend(survey: &Survey, width: usize) -> String {
+    let shows = |what: &dyn Fn(&Cell) -> bool| survey.cells().any(|(_, cell)| what(cell));
+    let mut entries: Vec<(Painted, &str)> = vec![(Painted::default().and(GOOD, "ok"), "held in every run")];
+    for mark in Mark::ALL {
+        let usual = matches!(mark, Mark::Letter(_));
+        if usual || shows(&|cell| cell.tally.broken.contains_key(&mark)) {
+            entries.push((Painted::default().and(BROKEN, &mark.to_string()), mark.meaning()));
+        }
+    }
+    if shows(&|cell| !cell.inherited.is_empty()) {
+        entries.push((Painted::default().and(FAINT, "(D)"), "breaks without any fault already"));
+    }
+    if shows(&|cell| cell.own().any(|mark| cell.is_surprising(mark))) {
+        entries.push((Painted::default().and(ALARM, "✗D"), "broke, and never may"));
+    }
+    if shows(&|cell| missing(cell).next().is_some()) {
+        entries.push((Painted::default().and(ALARM, "∅D"), "held, and must break"));
+    }
+    if shows(&Cell::undecided) {
+        entries.push((Painted::default().and(UNSURE, "?"), "undecided: too few runs felt the fault"));
+    }
+    let (mut out, mut used) = (String::new(), 0);
+    for (sign, meaning) in entries {
+        let wide = sign.width() + 1 + meaning.chars().count();
+        if used > 0 && used + 3 + wide > width {
+            out.push('\n');
+            used = 0;
+        } else if used > 0 {
+            out.push_str("   ");
+            used += 3;
+        }
+        let _ = write!(out, "{sign} {meaning}");
+        used += wide;
+    }
+    out.push('\n');
+    out
+}
+
+/// Every cell that is not as expected: what, why it matters, how to see it.
+fn unexpected(survey: &Survey, setting: &Setting) -> String {
+    let mut out = String::new();
+    let surprising: Vec<(&Row, &Cell)> =
+        survey.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell))).filter(|(_, cell)| !cell.as_expected()).collect();
+    if surprising.is_empty() {
+        return out;
+    }
+    let are = if surprising.len() == 1 { "is" } else { "are" };
+    let _ = writeln!(out, "\n{}", paint(ALARM, &format!("{} {are} not as expected", count(surprising.len(), "cell"))));
+    for (row, cell) in surprising {
+        for surprise in &cell.surprises {
+            let (sign, text) = tell(cell, surprise);
+            let text = format!("{} under {}: {text}", row.name, cell.class);
+            for (n, line) in wrap(&text, setting.width.saturating_sub(4).max(20)).into_iter().enumerate() {
+                let sign = if n == 0 { paint(ALARM, sign) } else { " ".to_owned() };
+                let _ = writeln!(out, "{sign} {line}");
+            }
+        }
+        let _ = writeln!(out, "    {}", paint(FAINT, &look(row.name, cell, survey.base.nth(0), setting)));
+    }
+    out
+}
+
+fn tell(cell: &Cell, surprise: &Surprise) -> (&'static str, String) {
+    let seen = |mark: &Mark| {
+        let broken = &cell.tally.broken[mark];
+        let how_often = match (broken.key, broken.runs) {
+            (RunKey::Pinned(_), 0) => "in the pinned plan".to_owned(),
+            (_, n) => format!("in {} of {} runs", thousands(n), thousands(cell.tally.runs)),
+        };
+        format!("{how_often}, first: {}", broken.finding.what)
+    };
+    match surprise {
+        Surprise::NeverBroke { mark, because } => {
+            ("✗", format!("{mark} ({}) broke although it never may, because {because}; {}", mark.meaning(), seen(mark)))
+        }
+        Surprise::WentWrong { mark } => ("✗", format!("the strategy {} {}", mark.meaning(), seen(mark))),
+        Surprise::MustHeld { marks, because, .. } => {
+            let letters: Vec<String> = marks.iter().map(|m| format!("{m} ({})", m.meaning())).collect();
+            let by_luck = marks.iter().filter_map(|m| cell.tally.broken.get(m)).map(|b| b.runs).max().unwrap_or(0);
+            let luck = match by_luck {
+                0 => "it held in all runs".to_owned(),
+                n => format!("only {} of {} drawn runs show it", thousands(n), thousands(cell.tally.runs)),
+            };
+            ("∅", format!("{} had to break in the pinned plan and did not; {luck}. It must, because {because}", letters.join(", ")))
+        }
+        Surprise::Undecided { .. } => {
+            ("?", format!("undecided: {} of {} runs felt the fault, {} are needed", cell.tally.felt, cell.tally.runs, cell.needed))
+        }
+    }
+}
+
+/// The command that shows an unexpected cell. Pinned plans were run with the sweep's `first` seed.
+fn look(strategy: &str, cell: &Cell, first: Seed, setting: &Setting) -> String {
+    let class = cell.class;
+    if cell.own().any(|mark| cell.is_surprising(mark)) {
+        return format!("replay: onceproof replay {}/{}", setting.reports, super::files::witness_name(strategy, class));
+    }
+    if missing(cell).next().is_some() {
+        return format!("look: onceproof replay --strategy {strategy} --faults {class} --pinned --seed {first}");
+    }
+    format!("look: onceproof verify --strategy {strategy} --faults {class} --seeds {}", (cell.tally.runs * 4).max(1000))
+}
+
+/// Seeds, rate, time, and what "ok" is worth.
+fn summary(survey: &Survey, setting: &Setting) -> String {
+    let (cells, good) = (survey.cells().count(), survey.cells().filter(|(_, cell)| cell.as_expected()).count());
+    let verdict = match cells == good {
+        true => paint(GOOD, &format!("all {} as expected", count(cells, "cell"))),
+        false => paint(ALARM, &format!("{good} of {} as expected", count(cells, "cell"))),
+    };
+    let (least, most) = survey.spread();
+    let per_cell = match survey.quota {
+        Quota::Seeds(n) => format!("{} a cell", count(n as usize, "seed")),
+        Quota::Time => format!("{} to {} seeds a cell", thousands(least), thousands(most)),
+    };
+    let seconds = setting.took.as_secs_f64();
+    let rate = (survey.runs() as f64 / seconds.max(0.001)) as u64;
+    let mut lines = vec![
+        format!(
+            "{verdict}: {per_cell}, {}, {} made twice with equal digests",
+            count(survey.pinned_runs(), "pinned plan"),
+            count(survey.certified, "run")
+        ),
+        format!(
+            "{} in {seconds:.1} s, {} seeds/s on {}; base seed {}, {} engine",
+            count(survey.runs() as usize, "run"),
+            thousands(rate),
+            count(setting.threads, "thread"),
+            survey.base,
+            survey.engine.name()
+        ),
+    ];
+    lines.extend(worth(survey).iter().flat_map(|text| wrap(text, setting.width)));
+    lines.push(format!("written: {0}/verdicts.json, witnesses in {0}/witnesses", setting.reports));
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// How sure "ok" is, for the cell that was felt least.
+fn worth(survey: &Survey) -> Option<String> {
+    let holding = survey.cells().filter(|(_, cell)| cell.own().next().is_none() && !cell.undecided());
+    let (name, weakest) = holding.min_by_key(|(_, cell)| cell.tally.felt)?;
+    let felt = weakest.tally.felt;
+    Some(format!(
+        "ok = held in all of at least {} felt runs (fewest: {name} under {}): with 95 % confidence fewer than {} of runs break it (1 − 0.05^(1/{felt}))",
+        thousands(felt),
+        weakest.class,
+        percent(bound::upper_bound(felt)?)
+    ))
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,104 @@
+use super::*;
+use crate::explore::Finding;
+use crate::explore::cell::Tally;
+use crate::id::Letter;
+use crate::plan::FaultPlan;
+use crate::strategy::{Expectation, Policy, Scope};
+use crate::time::SimTime;
+use crate::world::EngineKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+const NEVER: &[Expectation] =
+    &[Expectation::Never { scope: Scope::Every, letters: &Letter::ALL, because: "the settlement transaction holds the marker" }];
+const MUST_CALM_D: &[Expectation] = &[Expectation::Must {
+    class: FaultClass::Calm,
+    letters: &[Letter::D],
+    because: "every node settles by itself",
+    plan: |_, _| FaultPlan::none(),
+}];
+
+/// A tally of 500 runs in which these letters broke in every tenth run, and all in the pinned plan.
+pub(crate) fn tally(letters: &str, felt: u64) -> Tally {
+    let mut tally = Tally { runs: 500, felt, ..Tally::default() };
+    for c in letters.chars() {
+        let mark = Mark::ALL.into_iter().find(|m| m.to_string() == c.to_string()).unwrap();
+        let what = "2026-01-10 settled by n0, then again by n1".to_owned();
+        let finding = Finding { mark, rule: "settled-once", at: SimTime(86_523_000), period: None, what };
+        tally.broken.insert(mark, Broken { runs: 50, key: RunKey::Sampled(7), seed: Seed(1234), finding });
+    }
+    tally.pinned = BTreeMap::from([(0, tally.broken.keys().copied().collect())]);
+    tally
+}
+
+use crate::explore::cell::Broken;
+
+/// A row whose cells show these letters, in the order of the classes.
+pub(crate) fn row(name: &'static str, policy: Policy, claims: &[Expectation], letters: [&str; 11]) -> Row {
+    let calm: BTreeSet<Mark> = tally(letters[0], 500).broken.keys().copied().collect();
+    let cell = |(class, letters): (FaultClass, &str)| Cell::weigh(claims, class, tally(letters, 480), &calm);
+    Row { name, about: "a guard", policy, cells: FaultClass::ALL.into_iter().zip(letters).map(cell).collect() }
+}
+
+/// Nine rows as the catalogue foresees them.
+pub(crate) fn foreseen() -> Survey {
+    let ok = ["", "", "", "", "", "", "", "", "", "", ""];
+    let rows = vec![
+        row("no-guard", Policy::Skip, MUST_CALM_D, ["D2C", "D2CE", "D2C", "D2C", "D2CS", "D2LC", "D2C", "D2CL", "D2CL", "D2CL", "D2LCES"]),
+        row("table-key-published", Policy::Skip, &[], ["C", "CE", "CL", "CL", "CL", "CL", "C", "CL2", "CL", "CL", "CLE2"]),
+        row("table-key", Policy::Retry, NEVER, ok),
+        row("lease-set-px", Policy::Skip, &[], ["", "D2E", "L", "L", "L", "L", "D2S", "L2", "L", "L", "D2LESK"]),
+        row("lease-set-px-retry", Policy::Retry, &[], ["D2", "D2E", "D2", "D2", "D2S", "D2", "D2S", "D2", "D2", "D2L", "D2LES"]),
+        row("lease-set-px-checked", Policy::RetryChecked, &[], ["", "E", "L2", "L2", "D2S", "D2S", "D2S", "2", "", "L", "D2LES"]),
+        row("version-published", Policy::Retry, &[], ["", "E", "LK", "LK", "LK", "LK", "", "LK", "LK", "", "LKE"]),
+        row("dual-published", Policy::Retry, &[], ["", "E", "LK", "LK", "LK", "LK", "", "LK", "LK", "", "LKE"]),
+        row("dual-guard", Policy::Retry, NEVER, ok),
+    ];
+    let (base, engine, classes) = (Seed(1), EngineKind::Event, FaultClass::ALL.to_vec());
+    Survey { base, engine, quota: Quota::Seeds(500), classes, rows, certified: 198 }
+}
+
+/// One of each thing that can go wrong with an expectation.
+pub(crate) fn surprising() -> Survey {
+    let mut survey = foreseen();
+    survey.rows = vec![
+        row("no-guard", Policy::Skip, MUST_CALM_D, ["", "", "", "", "", "", "", "", "", "", ""]),
+        row("table-key", Policy::Retry, &[], ["", "", "!", "", "…", "", "", "", "", "", ""]),
+        row("dual-guard", Policy::Retry, NEVER, ["", "", "D", "", "", "", "", "", "", "", ""]),
+    ];
+    survey.rows[2].cells[10] = Cell::weigh(NEVER, FaultClass::Swarm, tally("", 3), &BTreeSet::new());
+    survey
+}
+
+fn plain(survey: &Survey, width: usize) -> String {
+    let setting = Setting { width, took: Duration::from_millis(58_100), threads: 2, reports: "reports".to_owned() };
+    anstream::adapter::strip_str(&render(survey, &setting)).to_string()
+}
+
+#[test]
+fn nine_strategies_fit_120_columns() {
+    let text = plain(&foreseen(), 120);
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "a line is too long");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn eighty_columns_fall_back_to_lists() {
+    insta::assert_snapshot!(plain(&foreseen(), 80));
+}
+
+#[test]
+fn every_kind_of_surprise_is_told_with_its_reason_and_command() {
+    insta::assert_snapshot!(plain(&surprising(), 120));
+}
+
+/// Colours say nothing that signs do not say, and a cell's width does not count them.
+#[test]
+fn colours_do_not_move_columns() {
+    let survey = surprising();
+    let coloured = grid(&survey, 120);
+    assert!(coloured.contains('\u{1b}'));
+    let bare = anstream::adapter::strip_str(&coloured).to_string();
+    let column = |line: &str| line.find("ok").unwrap_or(usize::MAX);
+    let oks: Vec<usize> = bare.lines().skip(3).map(column).collect();
+    assert!(oks.windows(2).all(|w| w[0] == w[1]), "{bare}");
+}

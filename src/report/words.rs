@@ -1,0 +1,167 @@
+//! Small pieces of text that several reports share.
+
+use crate::plan::{Direction, Fault, Harm, Target, Trigger, duration};
+use crate::strategy::Policy;
+use crate::trace::Phase;
+use std::time::Duration;
+
+/// `49,500`.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as a percentage with two significant digits: `0.60 %`, `12 %`.
+pub fn percent(share: f64) -> String {
+    let p = share * 100.0;
+    if p >= 10.0 {
+        format!("{p:.0} %")
+    } else if p >= 1.0 {
+        format!("{p:.1} %")
+    } else if p >= 0.1 {
+        format!("{p:.2} %")
+    } else {
+        format!("{p:.4} %")
+    }
+}
+
+/// `1 cell`, `2 cells`.
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
+}
+
+/// A policy's name.
+pub fn policy(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Skip => "skip",
+        Policy::Retry => "retry",
+        Policy::RetryChecked => "retry-checked",
+    }
+}
+
+/// Text cut into lines of at most `width` columns, between words.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Text whose lines, if it has several, stand behind each other.
+pub fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// Text of at most `width` columns; `…` stands for what was cut off.
+pub fn fit(text: &str, width: usize) -> String {
+    match text.chars().count() <= width {
+        true => text.to_owned(),
+        false => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// A clock's error with its sign: `+4m 12s`, `−1s 500ms`, `±0`.
+pub fn signed(ms: i64) -> String {
+    let length = || duration::text(Duration::from_millis(ms.unsigned_abs()));
+    match ms {
+        0 => "±0".to_owned(),
+        1.. => format!("+{}", length()),
+        _ => format!("−{}", length()),
+    }
+}
+
+/// A fault in one sentence: what, whom, how long, when.
+pub fn fault(fault: &Fault) -> String {
+    format!("{}, {}", harm(&fault.harm), trigger(&fault.when))
+}
+
+fn harm(harm: &Harm) -> String {
+    let d = |d: &Duration| duration::text(*d);
+    match harm {
+        Harm::Crash { host, back_after } => format!("{} crashes, back after {}", whom(*host), d(back_after)),
+        Harm::Power { host, back_after } => format!("{} loses power, back after {}", whom(*host), d(back_after)),
+        Harm::Pause { host, lasts } => format!("{} stops for {}", whom(*host), d(lasts)),
+        Harm::Partition { host, from, direction, lasts } => {
+            let way = match direction {
+                Direction::Both => "cut from",
+                Direction::Outbound => "not heard by",
+                Direction::Inbound => "deaf to",
+            };
+            format!("{} {way} {} for {}", whom(*host), whom(*from), d(lasts))
+        }
+        Harm::ReplyLost { host, from } => format!("the next reply of {} to {} is lost", whom(*from), whom(*host)),
+        Harm::Late { host, from, extra, lasts } => {
+            format!("everything between {} and {} takes {} longer for {}", whom(*host), whom(*from), d(extra), d(lasts))
+        }
+        Harm::SlowStep { extra } => format!("the step takes {} longer", d(extra)),
+        Harm::JobError { times } => match times {
+            1 => "the job fails once".to_owned(),
+            n => format!("the job fails {n} times in a row"),
+        },
+        Harm::ClockOffset { host, by_ms } => format!("the clock of {} is wrong by {}", whom(*host), signed(*by_ms)),
+        Harm::ClockDrift { host, ppm } => format!("the clock of {} runs {ppm:+} ppm", whom(*host)),
+    }
+}
+
+fn whom(target: Target) -> String {
+    match target {
+        Target::Host(host) => host.to_string(),
+        Target::Self_ => "the node".to_owned(),
+        Target::AllNodes => "every node".to_owned(),
+        Target::Everyone => "everyone".to_owned(),
+    }
+}
+
+fn trigger(when: &Trigger) -> String {
+    match when {
+        Trigger::At { at_ms } if at_ms.0 == 0 => "from the beginning".to_owned(),
+        Trigger::At { at_ms } => format!("{at_ms} into the run"),
+        Trigger::Step { step, phase, nth, node } => {
+            let phase = match phase {
+                Phase::Before => "before",
+                Phase::Sent => "having sent",
+                Phase::After => "after",
+            };
+            let node = node.map_or("a node".to_owned(), |n| n.to_string());
+            let time = match nth {
+                1 => String::new(),
+                n => format!(" (time {n})"),
+            };
+            format!("when {node} is {phase} `{step}`{time}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!([0, 999, 1_000, 49_500, 1_234_567].map(thousands), ["0", "999", "1,000", "49,500", "1,234,567"]);
+        assert_eq!([0.5, 0.0951, 0.005_973, 0.000_03].map(percent), ["50 %", "9.5 %", "0.60 %", "0.0030 %"]);
+        assert_eq!((count(1, "cell"), count(2, "cell")), ("1 cell".to_owned(), "2 cells".to_owned()));
+        assert_eq!([252_000, 0, -1_500].map(signed), ["+4m 12s", "±0", "−1s 500ms"]);
+    }
+
+    #[test]
+    fn long_text_is_cut_at_its_width() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(fit("settles", 7), "settles");
+        assert_eq!(fit("settlements", 7), "settle…");
+    }
+}
