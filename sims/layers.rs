@@ -22,7 +22,10 @@ const LAYERS: [&[&str]; 11] = [
 const JUDGES_MAY_USE: usize = 1;
 
 fn row(module: &str) -> usize {
-    LAYERS.iter().position(|modules| modules.contains(&module)).unwrap_or_else(|| panic!("module `{module}` stands in no layer: add it to LAYERS and to ARCHITECTURE.md"))
+    LAYERS
+        .iter()
+        .position(|modules| modules.contains(&module))
+        .unwrap_or_else(|| panic!("module `{module}` stands in no layer: add it to LAYERS and to ARCHITECTURE.md"))
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -39,9 +42,11 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The modules of this crate that a source file names as `crate::module`.
 fn used(text: &str) -> Vec<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    code.flat_map(|line| line.split("crate::").skip(1).map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()))
-        .filter(|name| LAYERS.iter().any(|modules| modules.contains(&name.as_str())))
-        .collect()
+    code.flat_map(|line| {
+        line.split("crate::").skip(1).map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
+    })
+    .filter(|name| LAYERS.iter().any(|modules| modules.contains(&name.as_str())))
+    .collect()
 }
 
 #[test]
@@ -52,7 +57,8 @@ fn every_module_uses_only_its_own_row_and_those_above() {
     let mut seen = 0;
     for file in files {
         let inside = file.strip_prefix(&root).expect("found below src");
-        let module = inside.components().next().expect("a file has a name").as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
+        let module =
+            inside.components().next().expect("a file has a name").as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
         if module == "lib" {
             continue;
         }

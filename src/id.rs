@@ -52,6 +52,9 @@ impl HostId {
     }
 
     /// Inverse of [`HostId::index`].
+    ///
+    /// # Panics
+    /// The index is that of a node beyond 255: a bug of the caller.
     pub fn from_index(index: usize) -> HostId {
         match index.checked_sub(Self::FIXED.len()) {
             None => Self::FIXED[index],

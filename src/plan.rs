@@ -109,6 +109,7 @@ pub enum Direction {
 }
 
 /// What goes wrong. Durations are true time.
+#[expect(missing_docs, reason = "each variant says what its fields do to whom")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", try_from = "text::HarmTable")]
 pub enum Harm {
@@ -163,6 +164,7 @@ pub enum Harm {
 }
 
 /// When a fault strikes.
+#[expect(missing_docs, reason = "each variant says what its fields mean")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "text::TriggerTable")]
 pub enum Trigger {
@@ -310,11 +312,17 @@ pub mod duration {
     use std::time::Duration;
 
     /// Writes `40m`.
+    ///
+    /// # Errors
+    /// Those of the serializer.
     pub fn serialize<S: Serializer>(d: &Duration, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&text(*d))
     }
 
     /// Reads `40m`, `40 minutes`, `1h 30m`.
+    ///
+    /// # Errors
+    /// The text is not a duration.
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
         d.deserialize_str(Quoted)
     }
@@ -339,6 +347,9 @@ pub mod duration {
     }
 
     /// Inverse of [`text`], and more.
+    ///
+    /// # Errors
+    /// The text is not a duration; the message says what to write.
     pub fn parse(text: &str) -> Result<Duration, String> {
         jiff::fmt::friendly::SpanParser::new()
             .parse_unsigned_duration(text)

@@ -63,6 +63,9 @@ impl WallTime {
     }
 
     /// The same instant for jiff.
+    ///
+    /// # Panics
+    /// The instant lies outside of jiff's range of years, which validated scenarios never reach.
     pub fn timestamp(self) -> jiff::Timestamp {
         jiff::Timestamp::from_millisecond(self.0).expect("simulated clocks stay within jiff's range")
     }

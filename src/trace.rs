@@ -77,6 +77,7 @@ impl TaskStatus {
 }
 
 /// One thing that happened.
+#[expect(missing_docs, reason = "the fields are named after what they are, and each variant says what it tells")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     // The world.

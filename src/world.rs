@@ -9,9 +9,9 @@ mod sim_host;
 mod state;
 mod traffic;
 
+pub use crate::scenario::Misconfigured;
 pub use deployment::Deployment;
 pub use engine::{Ended, Refused};
-pub use crate::scenario::Misconfigured;
 
 use crate::id::HostId;
 use crate::seed::Seed;
@@ -54,6 +54,7 @@ pub struct Receipt {
 /// One finished run: `(Seed, Scenario, FaultPlan) -> Run`, the same to the byte every time.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// What decided everything that the scenario and the plan leave open.
     pub seed: Seed,
     /// Everything that happened.
     pub trace: Trace,

@@ -42,6 +42,7 @@ impl Host for PipeHost {
         let handle = tokio::task::spawn_local(task);
         Task::new(move || handle.abort())
     }
+    #[expect(clippy::disallowed_methods, reason = "this host runs on paused tokio time")]
     fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
         tokio::time::sleep(d).boxed_local()
     }

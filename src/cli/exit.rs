@@ -54,6 +54,7 @@ pub enum Failure {
 
 impl Failure {
     /// A user's mistake, from whatever tells it.
+    #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
     pub fn usage(told: impl ToString) -> Failure {
         Failure::Usage(told.to_string())
     }

@@ -40,12 +40,11 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let strategy = Subject::strategy(&told.deployment);
     let mut text =
         format!("{} under {}, seed {}, {} engine: {}\n\n", strategy.name(), told.class, told.seed, told.engine.name(), strategy.about());
-    let lines = match args.records {
-        true => story::records(&first.run.trace, Subject::calendar(&told.deployment)),
-        false => {
-            let nodes = Subject::scenario(&told.deployment).nodes;
-            story::story(&first, &told.plan, Subject::calendar(&told.deployment), nodes, out::width())
-        }
+    let lines = if args.records {
+        story::records(&first.run.trace, Subject::calendar(&told.deployment))
+    } else {
+        let nodes = Subject::scenario(&told.deployment).nodes;
+        story::story(&first, &told.plan, Subject::calendar(&told.deployment), nodes, out::width())
     };
     text.extend(lines.iter().map(|line| format!("{line}\n")));
     out::print(&text);
@@ -70,9 +69,10 @@ fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
     }
     let broke: Vec<Expected> = seen.findings.iter().map(Expected::from).collect();
     let same = broke == witness.violations;
-    let verdict = match same {
-        true => format!("as the witness says: {} broke", count(broke.len(), "rule")),
-        false => "not what the witness says about it: its violations differ from what broke".to_owned(),
+    let verdict = if same {
+        format!("as the witness says: {} broke", count(broke.len(), "rule"))
+    } else {
+        "not what the witness says about it: its violations differ from what broke".to_owned()
     };
     out::print(&format!("\ndigest {digest}, as recorded; {verdict}\n"));
     Ok(if same { Exit::AsExpected } else { Exit::Unexpected })
@@ -110,12 +110,9 @@ impl Told {
         let engine = names::engine(args.engine.as_deref().unwrap_or("event"))?;
         let deployment = Deployment::new(&Scenario::calm(strategy.name()), engine).map_err(Failure::usage)?;
         let seed = Seed(args.seed.unwrap_or(1));
-        let plan = match args.pinned {
-            false => deployment.plan(class, seed),
-            true => deployment.pinned(class).into_iter().next().ok_or_else(|| {
-                Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()))
-            })?,
-        };
+        let unpinned = || Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()));
+        let plan =
+            if args.pinned { deployment.pinned(class).into_iter().next().ok_or_else(unpinned)? } else { deployment.plan(class, seed) };
         Ok(Told { deployment, class, seed, engine, plan, witness: None })
     }
 

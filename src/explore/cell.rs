@@ -98,6 +98,7 @@ impl Tally {
 }
 
 /// Why a cell is not as expected.
+#[expect(missing_docs, reason = "the fields are named after what they are")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Surprise {
     /// It broke, and must never.

@@ -41,6 +41,7 @@ pub fn is_sampled(key: RunKey) -> bool {
 }
 
 /// Where two histories of one run part.
+#[expect(missing_docs, reason = "the fields are named after what they are")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// At this record (from 0); `None` where one history has ended.
@@ -75,6 +76,7 @@ impl fmt::Display for Difference {
 }
 
 /// Why a sweep cannot be certified.
+#[expect(missing_docs, reason = "the fields are named after what they are")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Distrust {
     /// A run did not repeat.

@@ -90,6 +90,9 @@ pub struct MadeUp {
 
 impl MadeUp {
     /// One that never breaks anything and feels every fault.
+    ///
+    /// # Panics
+    /// The default scenario is no good.
     pub fn of(strategy: &'static Claimant) -> MadeUp {
         let scenario = Scenario::default();
         let calendar = scenario.schedule.calendar().unwrap();
@@ -97,14 +100,20 @@ impl MadeUp {
         MadeUp { strategy, scenario, calendar, breaks, panics, ended: Ended::Horizon, numb: false, refused: None, shifty: None }
     }
 
+    /// As it is, but it breaks something.
+    #[must_use]
     pub fn breaking(self, breaks: Breaks) -> MadeUp {
         MadeUp { breaks, ..self }
     }
 
+    /// As it is, but a host panics.
+    #[must_use]
     pub fn panicking(self, host: HostId) -> MadeUp {
         MadeUp { panics: vec![(host, "index out of bounds".to_owned())], ..self }
     }
 
+    /// As it is, but it never ends.
+    #[must_use]
     pub fn spinning(self) -> MadeUp {
         MadeUp { ended: Ended::StepBudget, ..self }
     }

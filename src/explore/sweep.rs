@@ -70,6 +70,7 @@ pub struct Swept {
 }
 
 /// Why a sweep has no result.
+#[expect(missing_docs, reason = "the fields are named after what they are")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
     /// From outside.

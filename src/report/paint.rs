@@ -68,8 +68,5 @@ impl fmt::Display for Painted {
 
 /// Text with the escape codes of a style around it.
 pub fn paint(style: Style, text: &str) -> String {
-    match style == Style::new() || text.is_empty() {
-        true => text.to_owned(),
-        false => format!("{style}{text}{style:#}"),
-    }
+    if style == Style::new() || text.is_empty() { text.to_owned() } else { format!("{style}{text}{style:#}") }
 }

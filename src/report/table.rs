@@ -103,9 +103,10 @@ fn lists(survey: &Survey, width: usize) -> String {
 fn cell(cell: &Cell, between: &str) -> Painted {
     let mut parts: Vec<Painted> = Vec::new();
     for mark in cell.own() {
-        parts.push(match cell.is_surprising(mark) {
-            true => Painted::default().and(ALARM, &format!("✗{mark}")),
-            false => Painted::default().and(BROKEN, &mark.to_string()),
+        parts.push(if cell.is_surprising(mark) {
+            Painted::default().and(ALARM, &format!("✗{mark}"))
+        } else {
+            Painted::default().and(BROKEN, &mark.to_string())
         });
     }
     for mark in missing(cell) {
@@ -245,9 +246,10 @@ fn look(strategy: &str, cell: &Cell, first: Seed, setting: &Setting) -> String {
 /// Seeds, rate, time, and what "ok" is worth.
 fn summary(survey: &Survey, setting: &Setting) -> String {
     let (cells, good) = (survey.cells().count(), survey.cells().filter(|(_, cell)| cell.as_expected()).count());
-    let verdict = match cells == good {
-        true => paint(GOOD, &format!("all {} as expected", count(cells, "cell"))),
-        false => paint(ALARM, &format!("{good} of {} as expected", count(cells, "cell"))),
+    let verdict = if cells == good {
+        paint(GOOD, &format!("all {} as expected", count(cells, "cell")))
+    } else {
+        paint(ALARM, &format!("{good} of {} as expected", count(cells, "cell")))
     };
     let (least, most) = survey.spread();
     let per_cell = match survey.quota {

@@ -68,10 +68,7 @@ pub fn one_line(text: &str) -> String {
 
 /// Text of at most `width` columns; `…` stands for what was cut off.
 pub fn fit(text: &str, width: usize) -> String {
-    match text.chars().count() <= width {
-        true => text.to_owned(),
-        false => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
-    }
+    if text.chars().count() <= width { text.to_owned() } else { text.chars().take(width.saturating_sub(1)).chain(['…']).collect() }
 }
 
 /// A clock's error with its sign: `+4m 12s`, `−1s 500ms`, `±0`.

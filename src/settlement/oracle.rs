@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 pub struct Standing {
     /// From 1.
     pub rank: i64,
+    /// Who.
     pub player: PlayerId,
+    /// With how many points.
     pub points: i64,
 }
 

@@ -39,6 +39,7 @@ pub enum Schedule {
 }
 
 /// Why a schedule cannot be used. Lowercase fragments that fit "… in the schedule".
+#[expect(missing_docs, reason = "the fields are named after what they are")]
 #[derive(Debug, thiserror::Error)]
 pub enum ScheduleError {
     /// The text is not a cron expression.
@@ -87,6 +88,9 @@ pub struct Calendar {
 
 impl Schedule {
     /// Works out the watched periods.
+    ///
+    /// # Panics
+    /// Never: the watched periods were counted.
     ///
     /// # Errors
     /// The cron text, the zone, or the number of periods is no good.

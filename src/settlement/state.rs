@@ -24,6 +24,7 @@ pub struct FinalState {
 }
 
 /// A row of `settlement`.
+#[expect(missing_docs, reason = "the fields are the columns; `schema` says what they hold")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlementRow {
     pub period: PeriodId,
@@ -33,6 +34,7 @@ pub struct SettlementRow {
 }
 
 /// A row of `ranking`.
+#[expect(missing_docs, reason = "the fields are the columns; `schema` says what they hold")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankingRow {
     pub period: PeriodId,
@@ -42,6 +44,7 @@ pub struct RankingRow {
 }
 
 /// A row of `earnings`.
+#[expect(missing_docs, reason = "the fields are the columns; `schema` says what they hold")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarningRow {
     pub id: i64,
@@ -52,6 +55,7 @@ pub struct EarningRow {
 }
 
 /// A row of `task`.
+#[expect(missing_docs, reason = "the fields are the columns; `schema` says what they hold")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRow {
     pub period: PeriodId,
@@ -61,6 +65,7 @@ pub struct TaskRow {
 }
 
 /// A row of `outbox`.
+#[expect(missing_docs, reason = "the fields are the columns; `schema` says what they hold")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxRow {
     pub id: i64,

@@ -29,6 +29,7 @@ impl Scope {
 }
 
 /// One claim about a strategy. Letters that no claim mentions *may* break: reported, not judged.
+#[expect(missing_docs, reason = "the fields are named after what they are")]
 #[derive(Clone, Copy, Debug)]
 pub enum Expectation {
     /// These letters must break under this class, already in the pinned plan.

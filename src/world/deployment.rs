@@ -75,6 +75,9 @@ impl Deployment {
     }
 
     /// When a run ends: late enough for a fault around the last boundary to heal and the liveness bound to pass.
+    ///
+    /// # Panics
+    /// The calendar has no period, which [`Deployment::new`] rules out.
     pub fn horizon(&self) -> SimTime {
         let last = self.calendar.periods.last().expect("a calendar is never empty");
         self.calendar.due(*last) + self.scenario.node.attention + self.scenario.liveness_bound
@@ -92,16 +95,29 @@ impl Deployment {
             for target in targets(&fault.harm) {
                 match target {
                     Target::Host(HostId::Node(n)) if n.0 >= self.scenario.nodes => {
-                        return Err(in_fault(number, format!("there is no node {n}; the scenario has {} nodes, n0 to n{}", self.scenario.nodes, self.scenario.nodes - 1)));
+                        return Err(in_fault(
+                            number,
+                            format!(
+                                "there is no node {n}; the scenario has {} nodes, n0 to n{}",
+                                self.scenario.nodes,
+                                self.scenario.nodes - 1
+                            ),
+                        ));
                     }
                     Target::Self_ if by_time => {
-                        return Err(in_fault(number, "`self` needs a step trigger; write `when = { step = \"…\", phase = \"before\" }` or name a host".to_owned()));
+                        return Err(in_fault(
+                            number,
+                            "`self` needs a step trigger; write `when = { step = \"…\", phase = \"before\" }` or name a host".to_owned(),
+                        ));
                     }
                     Target::Host(_) | Target::Self_ | Target::AllNodes | Target::Everyone => {}
                 }
             }
             if needs_step && by_time {
-                return Err(in_fault(number, "this kind needs a step trigger; write `when = { step = \"work.1\", phase = \"before\" }`".to_owned()));
+                return Err(in_fault(
+                    number,
+                    "this kind needs a step trigger; write `when = { step = \"work.1\", phase = \"before\" }`".to_owned(),
+                ));
             }
             if let Harm::ClockDrift { ppm, .. } = fault.harm
                 && !(-500_000..=500_000).contains(&ppm)
@@ -228,7 +244,11 @@ impl Stores {
 
 fn targets(harm: &Harm) -> Vec<Target> {
     match harm {
-        Harm::Crash { host, .. } | Harm::Power { host, .. } | Harm::Pause { host, .. } | Harm::ClockOffset { host, .. } | Harm::ClockDrift { host, .. } => vec![*host],
+        Harm::Crash { host, .. }
+        | Harm::Power { host, .. }
+        | Harm::Pause { host, .. }
+        | Harm::ClockOffset { host, .. }
+        | Harm::ClockDrift { host, .. } => vec![*host],
         Harm::Partition { host, from, .. } | Harm::ReplyLost { host, from } | Harm::Late { host, from, .. } => vec![*host, *from],
         Harm::SlowStep { .. } | Harm::JobError { .. } => Vec::new(),
     }

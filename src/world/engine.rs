@@ -95,6 +95,7 @@ pub enum Ended {
 }
 
 /// Code of a host did what cannot be simulated faithfully. Never a finding; the run has no result.
+#[expect(missing_docs, reason = "the fields are named after what they are")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// A tokio timer was started in a world without one.

@@ -71,7 +71,10 @@ impl Faults {
     /// The clock faults that struck `host`.
     pub(super) fn of_clock(&self, host: HostId, nodes: u8) -> Vec<FaultId> {
         let struck = |target: Target| resolve(target, None, nodes).contains(&host);
-        self.each().filter(|(_, f)| matches!(f.harm, Harm::ClockOffset { host, .. } | Harm::ClockDrift { host, .. } if struck(host))).map(|(id, _)| id).collect()
+        self.each()
+            .filter(|(_, f)| matches!(f.harm, Harm::ClockOffset { host, .. } | Harm::ClockDrift { host, .. } if struck(host)))
+            .map(|(id, _)| id)
+            .collect()
     }
 
     fn each(&self) -> impl Iterator<Item = (FaultId, &Fault)> {

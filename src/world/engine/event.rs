@@ -33,6 +33,7 @@ mod rounds;
 mod stall;
 mod stream;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests show what becomes of code that calls them")]
 mod tests;
 mod timers;
 mod waiting;

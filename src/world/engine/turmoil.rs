@@ -18,6 +18,7 @@ mod seam;
 mod socket;
 mod stream;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests show what becomes of code that calls them")]
 mod tests;
 mod wire;
 

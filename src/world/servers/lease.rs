@@ -10,6 +10,7 @@ mod command;
 mod script;
 mod store;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test host runs on paused tokio time")]
 mod tests;
 
 pub use store::LeaseStore;

@@ -25,6 +25,7 @@ mod sqlite;
 mod state;
 mod statement;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test host runs on paused tokio time")]
 mod tests;
 mod value;
 mod wire;

@@ -72,6 +72,7 @@ impl Host for TestHost {
         Task::new(move || handle.abort())
     }
 
+    #[expect(clippy::disallowed_methods, reason = "this host runs on paused tokio time")]
     fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
         tokio::time::sleep(d).boxed_local()
     }

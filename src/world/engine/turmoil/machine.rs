@@ -95,6 +95,7 @@ impl Machine {
 }
 
 /// The software of turmoil's host.
+#[expect(clippy::disallowed_methods, reason = "turmoil drives the timers of its own runtime")]
 pub(super) async fn kernel(engine: Rc<Turmoil>, machine: Rc<Machine>) -> turmoil::Result {
     machine.metrics.get_or_init(|| tokio::runtime::Handle::current().metrics());
     loop {

@@ -35,6 +35,7 @@ impl Engine for Turmoil {
         })
     }
 
+    #[expect(clippy::disallowed_methods, reason = "turmoil drives the timers of its own runtime")]
     fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
         let engine = self.rc();
         Box::pin(async move {
