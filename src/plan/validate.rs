@@ -34,7 +34,7 @@ impl Fault {
     fn trigger_mistake(&self, nodes: u8, steps: &[StepName]) -> Option<String> {
         match &self.when {
             Trigger::Step { step, .. } if !steps.contains(&step.as_str()) => {
-                Some(format!("waits for the step `{step}`, which the strategy does not have; write one of: {}", steps.join(", ")))
+                Some(format!("waits for the unknown step `{step}`; write one of the strategy's: {}", steps.join(", ")))
             }
             Trigger::Step { nth: 0, .. } => Some("waits for occurrence 0 of a step; write `nth = 1` for the first".to_owned()),
             Trigger::Step { node: Some(host), .. } => missing(*host, nodes).or_else(|| {
@@ -59,6 +59,9 @@ impl Fault {
             Target::Self_ => Some("has `self` on the other side; write `everyone` or a host".to_owned()),
         };
         match self.harm {
+            Harm::ClockDrift { ppm, .. } if !(-500_000..=500_000).contains(&ppm) => {
+                Some(format!("makes a clock run wrong by {ppm} parts per million; write -500000 to 500000"))
+            }
             Harm::Crash { host, .. }
             | Harm::Power { host, .. }
             | Harm::Pause { host, .. }
@@ -114,7 +117,7 @@ mod tests {
             (crash(Target::Everyone).when(start()), "write `all-nodes` or a host"),
             (
                 crash(Target::Self_).when(Trigger::first("work.9", Phase::After)),
-                "`work.9`, which the strategy does not have; write one of: lease.acquire, work.1",
+                "unknown step `work.9`; write one of the strategy's: lease.acquire, work.1",
             ),
             (crash(Target::Self_).when(Trigger::nth("work.1", Phase::After, 0)), "write `nth = 1`"),
             (Harm::SlowStep { extra: 43.minutes() }.when(start()), "write `step` and `phase` instead of `at_ms`"),

@@ -1,7 +1,7 @@
 //! Whether a deployment can be run at all. Every refusal names the knob, its value, its bound,
 //! and what to write instead; all of them are reported at once.
 
-use crate::plan::duration;
+use crate::plan::{Misplanned, duration};
 use crate::scenario::Scenario;
 use crate::settlement::{Schedule, ScheduleError};
 use crate::time::Span;
@@ -31,14 +31,9 @@ pub enum Misconfigured {
         /// What was asked for.
         name: String,
     },
-    /// A fault of a plan speaks of what the deployment does not have.
-    #[error("fault {number} of the plan: {what}")]
-    Fault {
-        /// Its place in the plan, from 1.
-        number: usize,
-        /// What is wrong, and what to write.
-        what: String,
-    },
+    /// A fault of a plan cannot strike this deployment.
+    #[error(transparent)]
+    Plan(#[from] Misplanned),
 }
 
 /// Longer than anything here has to last, and short enough for sums to stay far from overflow.

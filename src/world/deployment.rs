@@ -1,9 +1,9 @@
 //! A validated scenario, worked out once and run many times.
 
-use crate::id::{HostId, InvariantId};
+use crate::id::{FaultId, HostId, InvariantId};
 use crate::invariant::{self, History, Verdict};
 use crate::node;
-use crate::plan::{FaultPlan, Harm, Target, Trigger};
+use crate::plan::{FaultPlan, Misplanned, Trigger};
 use crate::scenario::{Misconfigured, Scenario};
 use crate::seed::Seed;
 use crate::settlement::Calendar;
@@ -83,63 +83,21 @@ impl Deployment {
         self.calendar.due(*last) + self.scenario.node.attention + self.scenario.liveness_bound
     }
 
-    /// Checks that a plan speaks of this deployment.
+    /// Checks that a plan can strike this deployment.
     ///
     /// # Errors
-    /// Names the fault and what in it is unknown.
+    /// Names the fault, what in it is wrong, and what to write.
     pub fn check_plan(&self, plan: &FaultPlan) -> Result<(), Misconfigured> {
-        for (number, fault) in plan.faults.iter().enumerate() {
-            self.check_trigger(number, &fault.when)?;
-            let needs_step = matches!(fault.harm, Harm::SlowStep { .. } | Harm::JobError { .. });
-            let by_time = matches!(fault.when, Trigger::At { .. });
-            for target in targets(&fault.harm) {
-                match target {
-                    Target::Host(HostId::Node(n)) if n.0 >= self.scenario.nodes => {
-                        return Err(in_fault(
-                            number,
-                            format!(
-                                "there is no node {n}; the scenario has {} nodes, n0 to n{}",
-                                self.scenario.nodes,
-                                self.scenario.nodes - 1
-                            ),
-                        ));
-                    }
-                    Target::Self_ if by_time => {
-                        return Err(in_fault(
-                            number,
-                            "`self` needs a step trigger; write `when = { step = \"…\", phase = \"before\" }` or name a host".to_owned(),
-                        ));
-                    }
-                    Target::Host(_) | Target::Self_ | Target::AllNodes | Target::Everyone => {}
-                }
-            }
-            if needs_step && by_time {
-                return Err(in_fault(
-                    number,
-                    "this kind needs a step trigger; write `when = { step = \"work.1\", phase = \"before\" }`".to_owned(),
-                ));
-            }
-            if let Harm::ClockDrift { ppm, .. } = fault.harm
-                && !(-500_000..=500_000).contains(&ppm)
-            {
-                return Err(in_fault(number, format!("`ppm` must be -500000 to 500000, not {ppm}")));
+        plan.validate(self.scenario.nodes, self.strategy.steps()).map_err(|mut found| found.swap_remove(0))?;
+        for (fault, at) in
+            plan.faults.iter().enumerate().filter_map(|(n, f)| if let Trigger::At { at_ms } = f.when { Some((n, at_ms)) } else { None })
+        {
+            if at > self.horizon() {
+                let what = format!("strikes at {} ms, after the end of the run; write `at_ms` up to {}", at.0, self.horizon().0);
+                return Err(Misplanned { fault: FaultId(fault as u16), what }.into());
             }
         }
         Ok(())
-    }
-
-    fn check_trigger(&self, number: usize, trigger: &Trigger) -> Result<(), Misconfigured> {
-        match trigger {
-            Trigger::At { at_ms } if *at_ms > self.horizon() => {
-                Err(in_fault(number, format!("`at_ms` = {} lies after the end of the run at {}", at_ms.0, self.horizon().0)))
-            }
-            Trigger::Step { nth: 0, .. } => Err(in_fault(number, "`nth` counts from 1".to_owned())),
-            Trigger::Step { step, .. } if !self.strategy.steps().contains(&step.as_str()) => Err(in_fault(
-                number,
-                format!("{} has no step `{step}`; its steps are {}", self.strategy.name(), self.strategy.steps().join(", ")),
-            )),
-            Trigger::At { .. } | Trigger::Step { .. } => Ok(()),
-        }
     }
 
     /// Runs it once: the same seed and plan give the same run, to the byte.
@@ -216,10 +174,6 @@ impl Deployment {
     }
 }
 
-fn in_fault(index: usize, what: String) -> Misconfigured {
-    Misconfigured::Fault { number: index + 1, what }
-}
-
 /// The state behind the servers: it survives their processes.
 struct Stores {
     lease: Rc<RefCell<LeaseStore>>,
@@ -239,17 +193,5 @@ impl Stores {
             }),
             payouts: Rc::default(),
         }
-    }
-}
-
-fn targets(harm: &Harm) -> Vec<Target> {
-    match harm {
-        Harm::Crash { host, .. }
-        | Harm::Power { host, .. }
-        | Harm::Pause { host, .. }
-        | Harm::ClockOffset { host, .. }
-        | Harm::ClockDrift { host, .. } => vec![*host],
-        Harm::Partition { host, from, .. } | Harm::ReplyLost { host, from } | Harm::Late { host, from, .. } => vec![*host, *from],
-        Harm::SlowStep { .. } | Harm::JobError { .. } => Vec::new(),
     }
 }
