@@ -1,7 +1,7 @@
 //! Asking a strategy many times: sweeping seeds over fault classes, certifying that a run
 //! repeats, and keeping the first run that broke something.
 //!
-//! In reading order: a [`subject`] can be run and judged; [`observe`] runs it once; [`sweep`]
+//! In reading order: a [`subject`] can be run and judged; [`mod@observe`] runs it once; [`sweep`]
 //! runs it under many seeds on all threads and tallies what it saw; a [`cell`] weighs a tally
 //! against what the strategy declares; [`certify`] runs a sample again; a [`witness`] keeps one
 //! run for replay. A [`survey`] is the whole table, the only thing that reports read.

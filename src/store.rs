@@ -3,7 +3,7 @@
 //!
 //! Every call has the client timeout of its deployment. After a timeout or a lost connection
 //! the connection is dropped, and the next call opens a new one. Errors are classified once,
-//! in [`error`].
+//! in `error`.
 
 mod error;
 mod lease;

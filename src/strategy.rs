@@ -1,6 +1,6 @@
 //! The trait that every guard implements, what each is expected to show, and the catalogue.
 //!
-//! One family a file. A strategy is a *guard* around a *body* ([`body`]); it talks to the
+//! One family a file. A strategy is a *guard* around a *body* (`body`); it talks to the
 //! stores only through the [`Context`] that its node hands it, so the same code runs on
 //! every engine.
 

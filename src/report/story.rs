@@ -2,9 +2,9 @@
 //! it is, between them what the servers say, faults in line with whether they were felt, and
 //! what broke at the end.
 //!
-//! Told are *beats*: things worth a line ([`beats`]). What happens a hundred times and means
+//! Told are *beats*: things worth a line (`beats`). What happens a hundred times and means
 //! nothing (polls that find the lease taken, renewals, heartbeats, earnings) is gathered into
-//! one line ([`quiet`]). Where lanes do not fit, every beat becomes a line of a plain list.
+//! one line (`quiet`). Where lanes do not fit, every beat becomes a line of a plain list.
 
 mod attempts;
 mod beats;
