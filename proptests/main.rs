@@ -1,5 +1,6 @@
 //! Property tests: generated inputs that shrink, held against models.
 
+mod clock;
 mod fabric;
 mod plans;
 mod schedule;

@@ -1,6 +1,6 @@
 //! The simulated deployment: hosts on an engine, their clocks, and the faults that strike them.
 
-mod clock;
+pub mod clock;
 mod deployment;
 pub mod engine;
 mod faults;
