@@ -129,16 +129,16 @@ fn trigger(when: &Trigger) -> String {
         Trigger::At { at_ms } => format!("{at_ms} into the run"),
         Trigger::Step { step, phase, nth, node } => {
             let phase = match phase {
-                Phase::Before => "before",
-                Phase::Sent => "having sent",
-                Phase::After => "after",
+                Phase::Before => "is about to do",
+                Phase::Sent => "has just sent",
+                Phase::After => "has just done",
             };
             let node = node.map_or("a node".to_owned(), |n| n.to_string());
             let time = match nth {
                 1 => String::new(),
-                n => format!(" (time {n})"),
+                n => format!(" for time {n}"),
             };
-            format!("when {node} is {phase} `{step}`{time}")
+            format!("when {node} {phase} `{step}`{time}")
         }
     }
 }
