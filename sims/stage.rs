@@ -67,19 +67,24 @@ pub fn reply_lost(from: HostId) -> Harm {
     Harm::ReplyLost { host: Target::Self_, from: Target::Host(from) }
 }
 
+/// Plays a story of [`one_period`] on both engines; see [`both_of`].
+pub fn both(strategy: &str, plan: &FaultPlan, tell: impl Fn(&Played)) {
+    both_of(&one_period(strategy), plan, tell);
+}
+
 /// Plays a story on both engines and hands each run to `tell`. What broke must be the same on
 /// both, every fault must have struck, and who could notice it must have noticed.
-pub fn both(strategy: &str, plan: &FaultPlan, tell: impl Fn(&Played)) {
+pub fn both_of(scenario: &Scenario, plan: &FaultPlan, tell: impl Fn(&Played)) {
     let broken = EngineKind::ALL.map(|engine| {
-        let played = play(&one_period(strategy), plan, engine);
+        let played = play(scenario, plan, engine);
         tell(&played);
         played.broken()
     });
-    assert_eq!(broken[0], broken[1], "{strategy}: the engines do not agree about what broke under {plan:?}");
+    assert_eq!(broken[0], broken[1], "{}: the engines do not agree about what broke under {plan:?}", scenario.strategy);
 }
 
 /// Plays a story on one engine, scaled down if the engine needs it.
-pub fn play(scenario: &Scenario, plan: &FaultPlan, engine: EngineKind) -> Played {
+fn play(scenario: &Scenario, plan: &FaultPlan, engine: EngineKind) -> Played {
     let deployment = Deployment::new(scenario, engine).expect("a story is deployed well");
     let real = scenario.schedule.calendar().expect("a story has a good schedule");
     let plan = match deployment.scenario() == scenario {
@@ -100,8 +105,7 @@ pub fn play(scenario: &Scenario, plan: &FaultPlan, engine: EngineKind) -> Played
 
 /// A story that was played.
 pub struct Played {
-    /// On which engine.
-    pub engine: EngineKind,
+    engine: EngineKind,
     strategy: String,
     deployment: Deployment,
     seen: Observed,

@@ -148,7 +148,7 @@ impl Deployment {
             Trigger::Step { nth: 0, .. } => Err(in_fault(number, "`nth` counts from 1".to_owned())),
             Trigger::Step { step, .. } if !self.strategy.steps().contains(&step.as_str()) => Err(in_fault(
                 number,
-                format!("{} has no step `{step}`; its steps are {}", self.strategy.name(), self.strategy.steps().join(", ")),
+                format!("unknown step `{step}`; the steps of {} are {}", self.strategy.name(), self.strategy.steps().join(", ")),
             )),
             Trigger::At { .. } | Trigger::Step { .. } => Ok(()),
         }
