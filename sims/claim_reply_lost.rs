@@ -1,14 +1,17 @@
 //! The claim is applied and its answer never arrives: the node believes that it failed, and the
 //! row says that somebody is at it.
 
-use crate::stage::{Played, both, reply_lost};
+use crate::stage::{N0, Played, both};
 use onceproof::id::{HostId, Letter};
-use onceproof::plan::{FaultPlan, Trigger};
+use onceproof::plan::{FaultPlan, Harm, Target, Trigger};
 use onceproof::trace::{Event, Phase, TaskStatus};
 
-/// The first claim is the one that is applied: it raises the version that the others have read.
+/// The clocks of the others are a minute slow, so that it is the first node's claim that is applied.
 fn nobody_believes_the_claim(strategy: &str, tell: impl Fn(&Played)) {
-    let plan = FaultPlan::of([reply_lost(HostId::Database).when(Trigger::first("task.claim", Phase::Sent))]);
+    let slow = |node| Harm::ClockOffset { host: Target::Host(HostId::node(node)), by_ms: -60_000 }.when(Trigger::start());
+    let claims = Trigger::Step { step: "task.claim".to_owned(), phase: Phase::Before, nth: 1, node: Some(HostId::node(0)) };
+    let lost = Harm::ReplyLost { host: N0, from: Target::Host(HostId::Database) }.when(claims);
+    let plan = FaultPlan::of([slow(1), slow(2), lost]);
     both(strategy, &plan, |played| {
         let claimed = played.first("a claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, .. }));
         let lost = played.first("a lost answer", |e| matches!(e, Event::ReplyLost { from: HostId::Database, .. }));

@@ -1,12 +1,13 @@
 //! A process dies between claim and commit. The claim is in the database, and whoever made it is gone.
 
-use crate::stage::{Played, after, both, crash, fault};
+use crate::stage::{Played, before, both, crash, fault};
 use onceproof::id::Letter;
 use onceproof::time::Span;
 use onceproof::trace::{Event, TaskStatus};
 
+/// Only a node whose claim was applied begins to work.
 fn claimer_dies(strategy: &str, tell: impl Fn(&Played)) {
-    both(strategy, &fault(crash(5.minutes()), after("task.claim")), |played| {
+    both(strategy, &fault(crash(5.minutes()), before("work.1")), |played| {
         let claimed = played.first("a claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, .. }));
         let died = played.first("a dead claimer", |e| matches!(e, Event::Crashed { .. }));
         assert!(claimed <= died);

@@ -29,7 +29,8 @@ fn a_scaled_run_outlasts_its_faults() {
 
 #[test]
 fn a_short_deployment_runs_as_it_is() {
-    let mut scenario = Scenario { schedule: Schedule::Interval { every: 10.seconds(), periods: 1 }, liveness_bound: 10.seconds(), ..Scenario::default() };
+    let mut scenario =
+        Scenario { schedule: Schedule::Interval { every: 10.seconds(), periods: 1 }, liveness_bound: 10.seconds(), ..Scenario::default() };
     scenario.node.attention = 1.minutes();
     scenario.network = NetworkKnobs { latency_min: 4.ms(), latency_max: 20.ms() };
     let turmoil = Deployment::new(&scenario, EngineKind::Turmoil).expect("80 s in ticks of 2 ms");

@@ -1,6 +1,6 @@
 //! No node is alive from five minutes before the boundary to two hours after it.
 
-use crate::stage::{Played, boundary, both, fault};
+use crate::stage::{Played, both, boundary, fault};
 use onceproof::id::Letter;
 use onceproof::plan::{Harm, Target, Trigger};
 use onceproof::time::Span;

@@ -2,7 +2,7 @@
 //! runs out, another node takes over and settles. Then the holder wakes, does not know that it
 //! has slept, and goes on.
 
-use crate::stage::{Played, after, before, both, fault, pause};
+use crate::stage::{Played, before, both, fault, pause};
 use onceproof::id::Letter;
 use onceproof::plan::Trigger;
 use onceproof::time::Span;
@@ -32,7 +32,7 @@ fn a_bare_lease_settles_twice() {
 /// The sleeper has read nothing yet; when it does, the row says completed.
 #[test]
 fn the_version_decides_whatever_happens_to_the_lease() {
-    holder_sleeps("dual-published", after("lease.acquire"), |played| {
+    holder_sleeps("dual-published", before("task.read"), |played| {
         assert_eq!(played.settlements(), 1);
         played.holds();
     });

@@ -8,7 +8,8 @@ use onceproof::trace::Event;
 fn late_node(strategy: &str, tell: impl Fn(&Played)) {
     let plan = fault(Harm::ClockOffset { host: N0, by_ms: -270_000 }, Trigger::start());
     both(strategy, &plan, |played| {
-        let came = played.first("the late node", |e| matches!(e, Event::AttemptBegan { attempt, .. } if HostId::Node(attempt.node) == HostId::node(0)));
+        let came = played
+            .first("the late node", |e| matches!(e, Event::AttemptBegan { attempt, .. } if HostId::Node(attempt.node) == HostId::node(0)));
         assert!(played.first("a settlement", |e| matches!(e, Event::Settled { .. })) < came, "it came at {came}, in time");
         tell(played);
     });

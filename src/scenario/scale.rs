@@ -154,7 +154,10 @@ mod tests {
             assert!(guard.renew_every * 2 + node.timeout + round_trip < guard.watchdog_lease);
             assert!(guard.heartbeat * 2 + node.timeout + round_trip < guard.stale_after);
             assert!(guard.watchdog_lease < guard.stale_after && guard.stale_after <= fault(5.minutes()));
-            assert!(guard.wake_after + node.work + transaction + node.jitter < fault(270_000.ms()), "a fast node settles before the boundary");
+            assert!(
+                guard.wake_after + node.work + transaction + node.jitter < fault(270_000.ms()),
+                "a fast node settles before the boundary"
+            );
             assert!(node.work + transaction + node.jitter < fault(4.minutes()));
             assert!(guard.stale_after < guard.lease && guard.lease < fault(40.minutes()));
             let attempt = node.poll * 3 + node.work * 2;
@@ -179,7 +182,14 @@ mod tests {
     #[test]
     fn the_smallest_constants_scale_too() {
         let least = 1.ms();
-        let guard = GuardKnobs { lease: least, watchdog_lease: 2.ms(), renew_every: least, heartbeat: least, stale_after: 2.ms(), ..GuardKnobs::default() };
+        let guard = GuardKnobs {
+            lease: least,
+            watchdog_lease: 2.ms(),
+            renew_every: least,
+            heartbeat: least,
+            stale_after: 2.ms(),
+            ..GuardKnobs::default()
+        };
         let scenario = Scenario { guard, liveness_bound: least, ..Scenario::default() };
         scenario.scaled_for_turmoil().validate().expect("scaling keeps what is checked");
     }
