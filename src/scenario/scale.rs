@@ -1,5 +1,18 @@
 //! The same deployment in a smaller world, for engines that pay for every simulated second:
-//! minutes become seconds, and the days between two boundaries become a few minutes.
+//! two minutes become one second, and one period is watched.
+//!
+//! What a guard does depends on how its constants compare with each other and with the faults,
+//! not on how long they are. These relations hold before and after scaling:
+//!
+//! * one round trip ≪ one transaction; two transactions < lock timeout < client timeout < idle limit of a session
+//! * two renewals and an unanswered one < renewed lease < age of a dead heartbeat ≤ time until a crashed process is back
+//! * work < smallest gap of the class skew; longest skew < time before the first boundary
+//! * lease < pause < slow job; lease + longest backoff + one attempt < liveness bound
+//! * outage ≤ attention, so that a run lasts a liveness bound longer than any fault at a time
+//!
+//! Everything is divided by the same factor, and so are the faults, so what is compared with
+//! minutes keeps its relations by itself. A round trip cannot shrink, for a tick-driven engine
+//! pays for each tick: what is compared with round trips has a floor.
 
 use crate::plan::FaultPlan;
 use crate::plan::scale::divided;
@@ -8,68 +21,82 @@ use crate::settlement::{Calendar, Schedule};
 use crate::time::{SimTime, Span};
 use std::time::Duration;
 
-/// Minutes become seconds.
-const FACTOR: u32 = 60;
+/// Two minutes become one second.
+const FACTOR: u32 = 120;
 
-/// More periods would make a tick-driven run longer than a test should be.
-const PERIODS_THAT_FIT: u32 = 3;
+/// More than one period would make a tick-driven run longer than a test should be.
+const PERIODS_THAT_FIT: u32 = 1;
+
+/// Half of the smallest latency is a tick, and ticks are what a run costs.
+const LATENCY_MIN: Duration = Duration::from_millis(12);
+
+/// A spread of several milliseconds lets latency, not the tick, decide races.
+const LATENCY_MAX: Duration = Duration::from_millis(18);
+
+/// Two settlement transactions of nine round trips of 36 ms and what their ticks add: the last
+/// of three nodes waits for two others.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(800);
+
+/// Longer than a lock timeout and the way of its answer.
+const TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Watched before the first boundary, real time: an outage begins five minutes before it, and a fast clock reaches it up to seven and a half early.
+const LEAD: Duration = Duration::from_mins(10);
+
+/// Attention that is enough after a boundary or a start, real time: the longest outage. Where leases are very long, [`SLOWEST_JOB`] and a lease.
+const ATTENTION: Duration = Duration::from_hours(2);
+
+/// The longest job of a drawn plan and some, real time.
+const SLOWEST_JOB: Duration = Duration::from_mins(90);
+
+/// What is left of the liveness bound after a lease has run out, real time: the longest backoff and several attempts.
+const AFTER_A_LEASE: Duration = Duration::from_mins(30);
 
 impl Scenario {
-    /// The deployment with every duration divided by 60 and an interval schedule of at most
-    /// three periods. What cannot shrink with the rest has a floor: a client waits at least
-    /// 250 ms, a lock 150 ms; the network takes 2 to 8 ms. A deployment that is scaled already
-    /// stays as it is.
+    /// The deployment with every duration divided by 120 and one period, which ends five seconds
+    /// after the beginning. Attention and liveness bound are shortened to what the relations
+    /// of this module need, if they are longer. The network takes 12 to 18 ms, a client waits
+    /// at least 1 s, a lock 800 ms. A deployment that is scaled already stays as it is.
     #[must_use]
     pub fn scaled_for_turmoil(&self) -> Scenario {
-        if self.time_scale >= FACTOR {
+        if self.time_scale > 1 {
             return self.clone();
         }
         let d = |d: Duration| divided(d, FACTOR);
-        let node = NodeKnobs {
-            jitter: d(self.node.jitter),
-            poll: d(self.node.poll),
-            attention: d(self.node.attention),
-            work: d(self.node.work),
-            timeout: d(self.node.timeout).max(250.ms()),
-            step_jitter: self.node.step_jitter.min(1.ms()),
-        };
-        let guard = GuardKnobs {
-            lease: d(self.guard.lease),
-            watchdog_lease: d(self.guard.watchdog_lease),
-            renew_every: d(self.guard.renew_every),
-            heartbeat: d(self.guard.heartbeat),
-            stale_after: d(self.guard.stale_after),
-            backoff: d(self.guard.backoff),
-            backoff_max: d(self.guard.backoff_max),
-            dead_letter_after: self.guard.dead_letter_after,
-            wake_after: d(self.guard.wake_after),
-        };
-        let database = DatabaseKnobs {
-            lock_timeout: d(self.database.lock_timeout).max(150.ms()),
-            idle_in_transaction_timeout: d(self.database.idle_in_transaction_timeout),
-        };
-        let liveness_bound = d(self.liveness_bound);
-        // A period must be over, with all that may follow it, before the next one ends.
-        let every = (node.attention * 2).max(node.attention + liveness_bound);
         let (Schedule::Cron { periods, .. } | Schedule::Interval { periods, .. }) = self.schedule;
+        let attention = d(self.node.attention.min(ATTENTION.max(self.guard.lease.saturating_add(SLOWEST_JOB))));
+        let liveness_bound = d(self.liveness_bound.min(self.guard.lease.saturating_add(AFTER_A_LEASE)));
+        // A period must be over, with all that may follow it, before the next one ends.
+        let every = if periods.min(PERIODS_THAT_FIT) == 1 { d(LEAD) } else { d(LEAD) + attention + liveness_bound };
+        let timeout = d(self.node.timeout).max(TIMEOUT);
         Scenario {
             strategy: self.strategy.clone(),
             nodes: self.nodes,
             players: self.players,
             earnings: self.earnings,
             schedule: Schedule::Interval { every, periods: periods.min(PERIODS_THAT_FIT) },
-            node,
-            guard,
-            network: NetworkKnobs { latency_min: 2.ms(), latency_max: 8.ms() },
-            database,
+            node: NodeKnobs {
+                jitter: d(self.node.jitter),
+                poll: d(self.node.poll),
+                attention,
+                work: d(self.node.work),
+                timeout,
+                step_jitter: self.node.step_jitter.min(1.ms()),
+            },
+            guard: self.guard.scaled(timeout),
+            network: NetworkKnobs { latency_min: LATENCY_MIN, latency_max: LATENCY_MAX },
+            database: DatabaseKnobs {
+                lock_timeout: d(self.database.lock_timeout).max(LOCK_TIMEOUT),
+                idle_in_transaction_timeout: d(self.database.idle_in_transaction_timeout).max(timeout * 2),
+            },
             liveness_bound,
             time_scale: FACTOR,
         }
     }
 
     /// A plan made for an unscaled deployment with the boundaries of `from`, for this scaled one with the boundaries of `to`.
-    /// A fault at a true time keeps its distance, scaled, to its nearest boundary; one whose boundary
-    /// did not fit is left out, and one at the very beginning stays there.
+    /// A fault at a true time keeps its distance, scaled, to its nearest boundary; if that did
+    /// not fit, to the last one that did. One at the very beginning stays there.
     #[must_use]
     pub fn scaled_plan(&self, plan: &FaultPlan, from: &Calendar, to: &Calendar) -> FaultPlan {
         let factor = self.time_scale.max(1);
@@ -79,10 +106,30 @@ impl Scenario {
             }
             let dues = from.periods.iter().map(|&p| from.due(p));
             let (place, due) = dues.enumerate().min_by_key(|(_, due)| due.0.abs_diff(at.0))?;
-            let counterpart = to.due(*to.periods.get(place)?);
+            let counterpart = to.due(*to.periods.get(place).or(to.periods.last())?);
             let apart = divided(at.since(due).max(due.since(at)), factor);
             Some(if at < due { counterpart - apart } else { counterpart + apart })
         })
+    }
+}
+
+impl GuardKnobs {
+    /// Divided, with a floor for what must survive one unanswered request between two answered ones.
+    fn scaled(&self, timeout: Duration) -> GuardKnobs {
+        let d = |d: Duration| divided(d, FACTOR);
+        let outlives = |every: Duration| every * 2 + timeout + LATENCY_MAX * 4;
+        let (renew_every, heartbeat) = (d(self.renew_every), d(self.heartbeat));
+        GuardKnobs {
+            lease: d(self.lease),
+            watchdog_lease: d(self.watchdog_lease).max(outlives(renew_every)),
+            renew_every,
+            heartbeat,
+            stale_after: d(self.stale_after).max(outlives(heartbeat)),
+            backoff: d(self.backoff),
+            backoff_max: d(self.backoff_max),
+            dead_letter_after: self.dead_letter_after,
+            wake_after: d(self.wake_after),
+        }
     }
 }
 
@@ -90,29 +137,75 @@ impl Scenario {
 mod tests {
     use super::*;
     use crate::plan::{Harm, Target, Trigger};
+    use crate::time::millis;
 
+    /// The module's list, on the default deployment and the catalogue's magnitudes, before and after scaling.
     #[test]
-    fn minutes_become_seconds_and_the_result_is_good() {
-        let scaled = Scenario::calm("dual-guard").scaled_for_turmoil();
-        assert_eq!(scaled.guard.lease, 30.seconds());
-        assert_eq!((scaled.node.work, scaled.node.poll), (2.seconds(), 1.seconds()));
-        assert_eq!((scaled.node.timeout, scaled.database.lock_timeout), (250.ms(), 150.ms()));
-        assert_eq!(scaled.schedule, Schedule::Interval { every: 6.minutes(), periods: 3 });
-        assert_eq!(scaled.scaled_for_turmoil(), scaled);
-        scaled.validate().expect("a scaled scenario can be run");
+    fn relations_between_constants_survive_scaling() {
+        let real = Scenario::default();
+        for scenario in [real.scaled_for_turmoil(), real] {
+            let fault = |real: Duration| real / scenario.time_scale;
+            let (node, guard, database) = (&scenario.node, &scenario.guard, &scenario.database);
+            let round_trip = scenario.network.latency_max * 2;
+            let transaction = round_trip * 9;
+            assert!(transaction * 2 < database.lock_timeout && database.lock_timeout < node.timeout);
+            assert!(node.timeout * 2 <= database.idle_in_transaction_timeout);
+            assert!(node.timeout + round_trip + node.poll < guard.stale_after, "a lost reply is known before its claim is dead");
+            assert!(guard.renew_every * 2 + node.timeout + round_trip < guard.watchdog_lease);
+            assert!(guard.heartbeat * 2 + node.timeout + round_trip < guard.stale_after);
+            assert!(guard.watchdog_lease < guard.stale_after && guard.stale_after <= fault(5.minutes()));
+            assert!(
+                guard.wake_after + node.work + transaction + node.jitter < fault(270_000.ms()),
+                "a fast node settles before the boundary"
+            );
+            assert!(node.work + transaction + node.jitter < fault(4.minutes()));
+            assert!(guard.stale_after < guard.lease && guard.lease < fault(40.minutes()));
+            let attempt = node.poll * 3 + node.work * 2;
+            assert!(guard.lease + guard.backoff_max + attempt < scenario.liveness_bound);
+            assert!(fault(2.hours()) <= node.attention && fault(65.minutes()) + guard.lease <= node.attention);
+        }
     }
 
-    /// Five minutes before the second boundary is five seconds before its counterpart.
+    #[test]
+    fn a_scaled_run_is_short_and_good() {
+        let scaled = Scenario::calm("dual-guard").scaled_for_turmoil();
+        scaled.validate().expect("a scaled scenario can be run");
+        assert_eq!(scaled.schedule, Schedule::Interval { every: 5.seconds(), periods: 1 });
+        assert_eq!((scaled.guard.lease, scaled.node.work), (15.seconds(), 1.seconds()));
+        let horizon = 5.seconds() + scaled.node.attention + scaled.liveness_bound;
+        let tick = millis(scaled.network.latency_min) / 2;
+        assert!(millis(horizon) / tick < 20_000, "{horizon:?} in ticks of {tick} ms");
+        assert_eq!(scaled.scaled_for_turmoil(), scaled, "only once");
+    }
+
+    /// Constants at their lower bounds are still a deployment that can be run.
+    #[test]
+    fn the_smallest_constants_scale_too() {
+        let least = 1.ms();
+        let guard = GuardKnobs {
+            lease: least,
+            watchdog_lease: 2.ms(),
+            renew_every: least,
+            heartbeat: least,
+            stale_after: 2.ms(),
+            ..GuardKnobs::default()
+        };
+        let scenario = Scenario { guard, liveness_bound: least, ..Scenario::default() };
+        scenario.scaled_for_turmoil().validate().expect("scaling keeps what is checked");
+    }
+
+    /// Two minutes before the first boundary is one second before its counterpart; what belongs
+    /// to a boundary that did not fit moves to the last one that did.
     #[test]
     fn faults_keep_their_distance_to_their_boundary() {
         let scenario = Scenario::default();
         let scaled = scenario.scaled_for_turmoil();
         let (from, to) = (scenario.schedule.calendar().expect("good"), scaled.schedule.calendar().expect("good"));
-        let second = from.due(from.periods[1]);
+        let [first, second] = [0, 1].map(|n| from.due(from.periods[n]));
         let strikes = |at_ms| Harm::Crash { host: Target::AllNodes, back_after: 5.minutes() }.when(Trigger::At { at_ms });
-        let plan = FaultPlan::of([strikes(second - 5.minutes()), strikes(second + 90.seconds()), strikes(SimTime::ZERO)]);
+        let plan = FaultPlan::of([strikes(first - 2.minutes()), strikes(second + 60.seconds()), strikes(SimTime::ZERO)]);
         let times: Vec<SimTime> = scaled.scaled_plan(&plan, &from, &to).faults.into_iter().map(|f| at(&f.when)).collect();
-        assert_eq!(times, [SimTime::ZERO + 715.seconds(), SimTime::ZERO + 721_500.ms(), SimTime::ZERO]);
+        assert_eq!(times, [SimTime(4_000), SimTime(5_500), SimTime::ZERO]);
     }
 
     fn at(when: &Trigger) -> SimTime {

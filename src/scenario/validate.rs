@@ -34,6 +34,20 @@ pub enum Misconfigured {
     /// A fault of a plan cannot strike this deployment.
     #[error(transparent)]
     Plan(#[from] Misplanned),
+    /// It would take an engine that advances in ticks too long.
+    #[error(
+        "on turmoil this run would need {ticks} ticks, and at most {most} are worth waiting for: it lasts {length} in ticks of {tick}, half of `network.latency_min`; write a shorter `schedule.every`, `node.attention` or `liveness_bound`, a larger `network.latency_min`, or use the event engine"
+    )]
+    TooLong {
+        /// How many ticks it would take.
+        ticks: u64,
+        /// How many it may take.
+        most: u64,
+        /// How long the run lasts.
+        length: String,
+        /// How long a tick is.
+        tick: String,
+    },
 }
 
 /// Longer than anything here has to last, and short enough for sums to stay far from overflow.

@@ -1,4 +1,5 @@
 //! Plans that show a must-break cell without luck, shared by the strategies that they break.
+//! They are written with real magnitudes, and shrink with the scenario's `time_scale`.
 
 use crate::id::HostId;
 use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger};
@@ -17,38 +18,38 @@ pub fn calm(_: &Scenario, _: &Calendar) -> FaultPlan {
 }
 
 /// One node's clock is fast by four and a half minutes: more than the wait after the boundary and the job together.
-pub fn one_node_fast(_: &Scenario, _: &Calendar) -> FaultPlan {
-    FaultPlan::of([Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: 270_000 }.when(Trigger::start())])
+pub fn one_node_fast(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_scale(scenario, [Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: 270_000 }.when(Trigger::start())])
 }
 
 /// One node's clock is slow by four and a half minutes: it comes when the others are done.
-pub fn one_node_slow(_: &Scenario, _: &Calendar) -> FaultPlan {
-    FaultPlan::of([Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: -270_000 }.when(Trigger::start())])
+pub fn one_node_slow(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_scale(scenario, [Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: -270_000 }.when(Trigger::start())])
 }
 
 /// The first node in the middle of the job dies.
-pub fn crash_in_the_job(_: &Scenario, _: &Calendar) -> FaultPlan {
-    in_the_job(Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
+pub fn crash_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
 }
 
 /// The first node in the middle of the job loses power.
-pub fn power_cut_in_the_job(_: &Scenario, _: &Calendar) -> FaultPlan {
-    in_the_job(Harm::Power { host: Target::Self_, back_after: 5.minutes() })
+pub fn power_cut_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::Power { host: Target::Self_, back_after: 5.minutes() })
 }
 
 /// The first node in the middle of the job stops for longer than its lease.
-pub fn pause_in_the_job(_: &Scenario, _: &Calendar) -> FaultPlan {
-    in_the_job(Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
+pub fn pause_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
 }
 
 /// The first job takes longer than its lease.
-pub fn slow_job(_: &Scenario, _: &Calendar) -> FaultPlan {
-    in_the_job(Harm::SlowStep { extra: 45.minutes() })
+pub fn slow_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::SlowStep { extra: 45.minutes() })
 }
 
 /// The first job fails once.
-pub fn job_error(_: &Scenario, _: &Calendar) -> FaultPlan {
-    in_the_job(Harm::JobError { times: 1 })
+pub fn job_error(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::JobError { times: 1 })
 }
 
 /// Every node's first claim loses its answer, so whoever wins the first one does not know.
@@ -61,12 +62,18 @@ pub fn claim_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
 }
 
 /// No node is alive from five minutes before the first boundary to two hours after it.
-pub fn outage(_: &Scenario, calendar: &Calendar) -> FaultPlan {
+pub fn outage(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
     let before: Duration = 5.minutes();
     let harm = Harm::Crash { host: Target::AllNodes, back_after: before + 2.hours() };
-    FaultPlan::of(calendar.periods.first().map(|first| harm.when(Trigger::At { at_ms: calendar.due(*first) - before })))
+    let begins = |first| Trigger::At { at_ms: calendar.due(first) - before / scenario.time_scale.max(1) };
+    in_scale(scenario, calendar.periods.first().map(|first| harm.when(begins(*first))))
 }
 
-fn in_the_job(harm: Harm) -> FaultPlan {
-    FaultPlan::of([harm.when(Trigger::first(IN_THE_JOB, Phase::Before))])
+fn in_the_job(scenario: &Scenario, harm: Harm) -> FaultPlan {
+    in_scale(scenario, [harm.when(Trigger::first(IN_THE_JOB, Phase::Before))])
+}
+
+/// Lengths and offsets in the scenario's scale; when they strike is left as it is.
+fn in_scale(scenario: &Scenario, faults: impl IntoIterator<Item = Fault>) -> FaultPlan {
+    FaultPlan::of(faults).scaled_onto(scenario.time_scale, Some)
 }

@@ -3,7 +3,7 @@
 use crate::id::{FaultId, HostId, InvariantId};
 use crate::invariant::{self, History, Verdict};
 use crate::node;
-use crate::plan::{FaultPlan, Misplanned, Trigger};
+use crate::plan::{FaultPlan, Misplanned, Trigger, duration};
 use crate::scenario::{Misconfigured, Scenario};
 use crate::seed::Seed;
 use crate::settlement::Calendar;
@@ -25,6 +25,9 @@ use std::time::Duration;
 /// Task polls after which a run is cut. The longest honest runs need a few hundred thousand.
 const POLL_BUDGET: u64 = 5_000_000;
 
+/// Ticks of turmoil that a run may take: about a second of CPU. A longer run is scaled down, or refused.
+const TICKS: u64 = 50_000;
+
 /// A deployment, ready to run.
 #[derive(Clone)]
 pub struct Deployment {
@@ -35,7 +38,8 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// Validates a scenario and works it out.
+    /// Validates a scenario and works it out. What is too long for turmoil is scaled down for it
+    /// first ([`Scenario::scaled_for_turmoil`]); [`Deployment::scenario`] is what will be run.
     ///
     /// # Errors
     /// Names the knob that is wrong and says what to write.
@@ -49,9 +53,32 @@ impl Deployment {
     /// # Errors
     /// Names the knob that is wrong and says what to write.
     pub fn with_strategy(scenario: &Scenario, strategy: &'static dyn Strategy, engine: EngineKind) -> Result<Deployment, Misconfigured> {
+        let given = Deployment::worked_out(scenario.clone(), strategy, engine)?;
+        match engine {
+            EngineKind::Event => Ok(given),
+            EngineKind::Turmoil if given.ticks() <= TICKS => Ok(given),
+            EngineKind::Turmoil => Deployment::worked_out(scenario.scaled_for_turmoil(), strategy, engine)?.short_enough(),
+        }
+    }
+
+    fn worked_out(scenario: Scenario, strategy: &'static dyn Strategy, engine: EngineKind) -> Result<Deployment, Misconfigured> {
         scenario.validate().map_err(|mut found| found.swap_remove(0))?;
         let calendar = scenario.schedule.calendar().map_err(Misconfigured::from)?;
-        Ok(Deployment { scenario: Arc::new(scenario.clone()), calendar: Arc::new(calendar), strategy, engine })
+        Ok(Deployment { scenario: Arc::new(scenario), calendar: Arc::new(calendar), strategy, engine })
+    }
+
+    fn short_enough(self) -> Result<Deployment, Misconfigured> {
+        if self.ticks() <= TICKS {
+            return Ok(self);
+        }
+        let tick = Duration::from_millis(engine::turmoil::tick_ms(self.scenario.network.latency_min));
+        let length = self.horizon().since(SimTime::ZERO);
+        Err(Misconfigured::TooLong { ticks: self.ticks(), most: TICKS, length: duration::text(length), tick: duration::text(tick) })
+    }
+
+    /// How many ticks a run would take on turmoil.
+    fn ticks(&self) -> u64 {
+        self.horizon().0 / engine::turmoil::tick_ms(self.scenario.network.latency_min)
     }
 
     /// When periods truly end.

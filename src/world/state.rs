@@ -108,14 +108,26 @@ impl World {
         !state.down && state.paused_by.is_none()
     }
 
+    /// Whether an attempt is being made on a node, or, for a server that all of them need, on any node.
+    fn busy(&self, host: HostId) -> bool {
+        let hosts = self.hosts.borrow();
+        match host {
+            HostId::Node(_) => hosts[host.index()].attempt.is_some(),
+            HostId::Lease | HostId::Database | HostId::Payout => hosts.iter().any(|state| state.attempt.is_some()),
+            HostId::Traffic => false,
+        }
+    }
+
     /// Marks a host as down; tells whether that interrupted an attempt. `None` if it was down already.
     pub(super) fn take_down(&self, host: HostId) -> Option<bool> {
+        let busy = self.busy(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if std::mem::replace(&mut state.down, true) {
             return None;
         }
         state.paused_by = None;
-        Some(state.attempt.take().is_some())
+        state.attempt = None;
+        Some(busy)
     }
 
     /// Starts a new process on a host that is down.
@@ -132,12 +144,13 @@ impl World {
 
     /// Marks a process as paused; tells whether that interrupted an attempt. `None` if it does not run.
     pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<bool> {
+        let busy = self.busy(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if state.down || state.paused_by.is_some() {
             return None;
         }
         state.paused_by = Some(by);
-        Some(state.attempt.is_some())
+        Some(busy)
     }
 
     /// Marks a process that `by` paused as running again; false if it has died meanwhile.

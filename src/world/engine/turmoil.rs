@@ -100,17 +100,17 @@ pub fn run(
     outcome
 }
 
-/// The tick: half of the smallest latency, so that a request and its reply never share one. Ticks
+/// The tick in milliseconds: half of the smallest latency, so that a request and its reply never share one. Ticks
 /// are what a run costs: eight idle hosts need about 26 µs of CPU for each, whatever its length.
-fn tick_ms(settings: &Settings) -> u64 {
-    (millis(settings.latency_min) / 2).clamp(TURMOIL_MS, LONGEST_TICK_MS)
+pub fn tick_ms(latency_min: Duration) -> u64 {
+    (millis(latency_min) / 2).clamp(TURMOIL_MS, LONGEST_TICK_MS)
 }
 
 impl Turmoil {
     fn new(settings: Settings, observer: Rc<dyn Observer>) -> Rc<Turmoil> {
         Rc::new_cyclic(|me| Turmoil {
             settings,
-            tick_ms: tick_ms(&settings),
+            tick_ms: tick_ms(settings.latency_min),
             now: Cell::new(SimTime::ZERO),
             observer: RefCell::new(Some(observer)),
             wire: Wire::default(),

@@ -1,0 +1,39 @@
+//! The job itself fails once, in the middle. Nothing is broken, and it would succeed the next time.
+
+use crate::stage::{Played, before, both, fault};
+use onceproof::id::Letter;
+use onceproof::plan::Harm;
+use onceproof::trace::{Belief, Event, TaskStatus};
+
+fn job_fails(strategy: &str, tell: impl Fn(&Played)) {
+    both(strategy, &fault(Harm::JobError { times: 1 }, before("work.3")), |played| {
+        assert!(played.believed(Belief::Failed) > 0, "no attempt failed");
+        tell(played);
+    });
+}
+
+/// Failed is final, and only pending rows are claimed.
+#[test]
+fn a_failure_that_is_final_loses_the_period() {
+    job_fails("version-published", |played| {
+        played.saw("a failed task", |e| matches!(e, Event::TaskSet { status: TaskStatus::Failed, .. }));
+        played.breaks(&[Letter::L]);
+    });
+}
+
+/// Nobody writes down that it failed: the row says executing for ever.
+#[test]
+fn a_failure_that_nobody_writes_down_is_stuck() {
+    job_fails("dual-published", |played| played.breaks(&[Letter::K, Letter::L]));
+}
+
+/// The control: a failed row becomes anybody's when its backoff has passed.
+#[test]
+fn a_failure_with_a_backoff_is_made_up_for() {
+    job_fails("dual-guard", |played| {
+        let failed = played.first("a failed task", |e| matches!(e, Event::TaskSet { status: TaskStatus::Failed, .. }));
+        let again = played.first("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, attempt: 2, .. }));
+        assert!(failed < again);
+        played.holds();
+    });
+}
