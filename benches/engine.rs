@@ -100,8 +100,7 @@ async fn node(engine: Rc<dyn Engine>, number: u8) {
 
 /// One race; how often the job ran.
 fn race(seed: Seed) -> u32 {
-    let settings =
-        Settings { seed, latency_min: 1.ms(), latency_max: 50.ms(), until: SimTime::ZERO + 1.minutes(), poll_budget: 1_000_000 };
+    let settings = Settings { seed, latency_min: 1.ms(), latency_max: 50.ms(), until: SimTime::ZERO + 1.minutes(), poll_budget: 1_000_000 };
     let stores = Rc::new(Stores::default());
     let observer = Rc::new(Count::default());
     let build = |engine: Rc<dyn Engine>| {

@@ -49,7 +49,9 @@ impl Floor {
             connection.execute("INSERT INTO points VALUES (?1, 0, 0)", [player]).expect("a new player");
         }
         for period in 1..=3 {
-            connection.execute("INSERT INTO task (period, due, status, version, attempt) VALUES (?1, ?1, 0, 0, 0)", [period]).expect("a task");
+            connection
+                .execute("INSERT INTO task (period, due, status, version, attempt) VALUES (?1, ?1, 0, 0, 0)", [period])
+                .expect("a task");
         }
         let mut ranking = "INSERT INTO ranking (period, rank, player, points) VALUES ".to_owned();
         let mut taking = "UPDATE points SET points = points - taken.column2 FROM (VALUES ".to_owned();
@@ -106,7 +108,8 @@ impl Floor {
         self.execute(&self.ranking, params_from_iter([period].into_iter().chain(places)));
         self.execute(&self.taking, params_from_iter(marked.iter().flat_map(|(player, amount)| [*player, *amount])));
         self.execute(SETTLE, params![period, 0, 1, period]);
-        let rows: Vec<(i64, String, String)> = (1..=3).map(|rank| (period * 10 + rank, format!("{period}-{rank}"), format!("pay {rank}"))).collect();
+        let rows: Vec<(i64, String, String)> =
+            (1..=3).map(|rank| (period * 10 + rank, format!("{period}-{rank}"), format!("pay {rank}"))).collect();
         let columns = rows.iter().flat_map(|(id, key, payload)| [id as &dyn ToSql, key, payload]);
         self.execute(QUEUE, params_from_iter(columns));
         self.execute(DONE, params![period, 1]);
