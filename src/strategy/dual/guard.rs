@@ -24,7 +24,7 @@ use async_trait::async_trait;
 use std::time::Duration;
 
 /// Due periods with something left to do: not settled and not given up, or settled with payments left.
-const FIND: &str = "SELECT period FROM task WHERE due <= $1 AND (status IN (0, 1, 3) OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = task.period)) ORDER BY period";
+const FIND: &str = "SELECT period FROM task WHERE due <= $1 AND (status < 2 OR status = 3 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = task.period)) ORDER BY period";
 /// While a row is failed, its heartbeat is the earliest time of the next attempt.
 const CLAIM: &str = "UPDATE task SET status = 1, version = version + 1, attempt = attempt + 1, owner = $2, \
      heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint \

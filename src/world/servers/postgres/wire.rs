@@ -3,6 +3,8 @@
 use super::error::SqlError;
 use super::statement::Column;
 use bytes::{BufMut, BytesMut};
+use std::ffi::CStr;
+use std::fmt::Write;
 
 /// Longest message that a client may send, in bytes.
 const LONGEST: usize = 16 << 20;
@@ -99,9 +101,9 @@ impl<'a> Body<'a> {
 
     /// Text up to a zero byte.
     pub(super) fn text(&mut self) -> Result<&'a str, SqlError> {
-        let end = self.0.iter().position(|byte| *byte == 0).ok_or_else(|| SqlError::protocol("invalid string in message"))?;
-        let text = self.bytes(end + 1)?;
-        std::str::from_utf8(&text[..end]).map_err(|_| SqlError::new("22021", "invalid byte sequence for encoding \"UTF8\""))
+        let text = CStr::from_bytes_until_nul(self.0).map_err(|_| SqlError::protocol("invalid string in message"))?.to_bytes();
+        self.0 = &self.0[text.len() + 1..];
+        std::str::from_utf8(text).map_err(|_| SqlError::new("22021", "invalid byte sequence for encoding \"UTF8\""))
     }
 
     /// A count, and as many format codes: true = binary.
@@ -217,8 +219,11 @@ pub(super) fn put_columns(out: &mut BytesMut, columns: &[Column], formats: &[boo
 }
 
 pub(super) fn put_complete(out: &mut BytesMut, tag: &str, rows: Option<u64>) {
-    put(out, b'C', |out| match rows {
-        None => put_text(out, tag),
-        Some(rows) => put_text(out, &format!("{tag} {rows}")),
+    put(out, b'C', |out| {
+        out.put_slice(tag.as_bytes());
+        if let Some(rows) = rows {
+            write!(out, " {rows}").expect("a buffer in memory grows");
+        }
+        out.put_u8(0);
     });
 }
