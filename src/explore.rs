@@ -14,7 +14,6 @@ pub mod certify;
 pub mod generate;
 pub mod mark;
 pub mod observe;
-pub mod panics;
 pub mod subject;
 pub mod survey;
 pub mod sweep;

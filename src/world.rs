@@ -1,6 +1,7 @@
 //! The simulated deployment: hosts on an engine, their clocks, and the faults that strike them.
 
 pub mod clock;
+mod contain;
 mod deployment;
 pub mod engine;
 mod faults;
@@ -10,6 +11,7 @@ mod state;
 mod traffic;
 
 pub use crate::scenario::Misconfigured;
+pub use contain::contain;
 pub use deployment::Deployment;
 pub use engine::{Ended, Refused};
 

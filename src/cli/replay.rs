@@ -5,7 +5,7 @@ use crate::cli::{Exit, ReplayArgs, names, out};
 use crate::explore::certify::Difference;
 use crate::explore::observe::NoResult;
 use crate::explore::witness::Expected;
-use crate::explore::{Mark, Observed, Subject, Witness, observe, panics};
+use crate::explore::{Mark, Observed, Subject, Witness, observe};
 use crate::plan::{FaultClass, FaultPlan};
 use crate::report::story;
 use crate::report::words::count;
@@ -14,6 +14,7 @@ use crate::seed::Seed;
 use crate::strategy::{Expectation, Strategy};
 use crate::world::{Deployment, EngineKind};
 use std::path::Path;
+use std::thread;
 
 /// One run to be told.
 struct Told {
@@ -27,15 +28,14 @@ struct Told {
 
 /// Replays.
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
-    panics::quiet_runs();
     let told = match (&args.witness, &args.strategy, &args.faults) {
         (Some(path), ..) => Told::from_witness(path)?,
         (None, Some(strategy), Some(faults)) => Told::from_names(strategy, faults, args)?,
         (None, ..) => return Err(Failure::usage("nothing to replay; write a witness file, or --strategy NAME --faults CLASS --seed N")),
     };
     // Twice, on two threads: a run that does not repeat must not be told as if it did.
-    let first = panics::on_run_thread(|| told.observe())?;
-    let second = panics::on_run_thread(|| told.observe())?;
+    let first = told.observe()?;
+    let second = thread::scope(|scope| scope.spawn(|| told.observe()).join().expect("panics of runs are contained"))?;
 
     let strategy = Subject::strategy(&told.deployment);
     let mut text =

@@ -7,7 +7,7 @@ use crate::cli::{CANCELLED, Exit, VerifyArgs, listen_for_interrupts, names, out}
 use crate::explore::cell::{Broken, RunKey};
 use crate::explore::certify::certify;
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
-use crate::explore::{Cell, Row, Subject, Survey, Witness, observe, panics};
+use crate::explore::{Cell, Row, Subject, Survey, Witness, observe};
 use crate::plan::{FaultClass, duration};
 use crate::report::files::{self, Folder};
 use crate::report::table::Setting;
@@ -47,7 +47,6 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
     listen_for_interrupts();
-    panics::quiet_runs();
     if !args.json {
         out::print(&order.announced());
     }
@@ -134,7 +133,7 @@ impl Order {
         for (subject, row) in subjects.iter().zip(&survey.rows) {
             for cell in &row.cells {
                 if let Some(broken) = cell.witness() {
-                    let text = panics::on_run_thread(|| self.witness(*subject, cell, broken))?;
+                    let text = self.witness(*subject, cell, broken)?;
                     files.push((files::witness_name(row.name, cell.class), text));
                 }
             }

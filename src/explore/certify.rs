@@ -4,7 +4,7 @@
 
 use crate::explore::cell::RunKey;
 use crate::explore::observe::NoResult;
-use crate::explore::{Subject, observe, panics};
+use crate::explore::{Subject, observe};
 use crate::plan::{FaultClass, FaultPlan};
 use crate::seed::Seed;
 use crate::trace::{Record, Trace};
@@ -114,8 +114,8 @@ pub fn certify(subjects: &[&dyn Subject], samples: &[Sample], threads: usize, ca
         (worst, made)
     };
     let shares: Vec<Share> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.max(1)).map(|n| panics::run_thread(n).spawn_scoped(scope, work)).collect();
-        workers.into_iter().map(|w| w.expect("the system can start a thread").join().expect("workers do not panic")).collect()
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|w| w.join().expect("workers do not panic")).collect()
     });
     let made = shares.iter().map(|(_, made)| made).sum();
     match shares.into_iter().filter_map(|(worst, _)| worst).min_by_key(|(n, _)| *n) {

@@ -1,13 +1,14 @@
 //! One run, and everything that can be said about it: what broke, what was excused, whether
 //! its faults were felt.
 
-use crate::explore::{Mark, Subject, panics};
+use crate::explore::{Mark, Subject};
 use crate::id::{HostId, InvariantId, PeriodId};
 use crate::invariant::Verdict;
 use crate::plan::{FaultClass, FaultPlan, Harm};
 use crate::seed::Seed;
 use crate::time::SimTime;
 use crate::trace::Event;
+use crate::world::contain;
 use crate::world::{Ended, Receipt, Refused, Run};
 
 /// Something that went wrong in a run because of the strategy.
@@ -54,11 +55,11 @@ pub enum NoResult {
 /// # Errors
 /// The run was refused, or the harness itself failed: a panic outside the strategy's code, or in a simulated server.
 pub fn observe(subject: &dyn Subject, class: FaultClass, seed: Seed, plan: &FaultPlan) -> Result<Observed, NoResult> {
-    let run = panics::caught(|| subject.run(seed, plan)).map_err(NoResult::Bug)??;
+    let run = contain(|| subject.run(seed, plan)).map_err(NoResult::Bug)??;
     if let Some((host, message)) = run.panics.iter().find(|(host, _)| host.as_node().is_none()) {
         return Err(NoResult::Bug(format!("the simulated {host} panicked: {message}")));
     }
-    let verdicts = panics::caught(|| subject.judge(&run)).map_err(NoResult::Bug)?;
+    let verdicts = contain(|| subject.judge(&run)).map_err(NoResult::Bug)?;
     let mut findings = went_wrong(&run);
     let mut excuses = Vec::new();
     for (id, verdict) in verdicts {

@@ -9,7 +9,7 @@
 use crate::explore::cell::{RunKey, Tally};
 use crate::explore::certify::{self, Sample};
 use crate::explore::observe::NoResult;
-use crate::explore::{Subject, observe, panics};
+use crate::explore::{Subject, observe};
 use crate::plan::FaultClass;
 use crate::seed::Seed;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -106,9 +106,8 @@ impl Sweep<'_> {
     pub fn run(&self, watch: &Watch<'_>) -> Result<Swept, Stopped> {
         let desk = Desk::new(self);
         let shares: Vec<Share> = thread::scope(|scope| {
-            let spawn = |n| panics::run_thread(n).spawn_scoped(scope, || self.work(&desk, watch));
-            let workers: Vec<_> = (0..self.threads.max(1)).map(spawn).collect();
-            workers.into_iter().map(|w| w.expect("the system can start a thread").join().expect("workers do not panic")).collect()
+            let workers: Vec<_> = (0..self.threads.max(1)).map(|_| scope.spawn(|| self.work(&desk, watch))).collect();
+            workers.into_iter().map(|w| w.join().expect("workers do not panic")).collect()
         });
         if let Some((_, stopped)) = shares.iter().filter_map(|s| s.stopped.clone()).min_by_key(|(ticket, _)| *ticket) {
             return Err(stopped);

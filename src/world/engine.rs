@@ -2,7 +2,6 @@
 //! jumps from event to event, and [`turmoil`], an independent network.
 
 pub mod event;
-mod quiet;
 pub mod turmoil;
 
 use crate::host::{Duplex, Listen, Task};

@@ -12,7 +12,7 @@
 //! | `fabric`, `kernel`, `stall` | the network: segments, sockets, and what does not get through |
 //! | `conn`, `link` | one connection; one direction between two hosts |
 //! | `stream` | what host code holds of the network |
-//! | `current`, `panics` | the run on this thread; simulated code that panics |
+//! | `current`, `panics` | the run on this thread; what tokio says to code that cannot be simulated |
 //!
 //! Tokio's clock exists here, paused and in step with true time, so that
 //! `tokio::time::Instant::now` is right; tokio's timer driver does not, so that a timer of
@@ -62,7 +62,6 @@ pub fn run(
     build: impl FnOnce(Rc<dyn Engine>) -> Vec<(HostId, Boot)>,
 ) -> Result<Ended, Refused> {
     assert!(!current::is_set(), "runs do not nest: one is on in this thread already");
-    panics::hush();
     // A fresh runtime for each run: one that was used keeps traces of its past.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .start_paused(true)

@@ -7,6 +7,7 @@ use super::{current, panics};
 use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
 use crate::time::SimTime;
+use crate::world::contain;
 use crate::world::engine::{Engine, Observer, Refused};
 use std::rc::Rc;
 
@@ -55,7 +56,7 @@ impl Machine {
     /// Drops a task. That runs code of its host, which may ask the engine for anything, or panic.
     pub(super) fn bury(&self, body: Body) {
         let host = body.host();
-        if let Err(message) = panics::contain(|| drop(body)) {
+        if let Err(message) = contain(|| drop(body)) {
             self.panicked(host, message);
         }
     }

@@ -10,8 +10,8 @@
 use super::current;
 use super::executor::{Body, TaskKey};
 use super::machine::Machine;
-use super::panics;
 use crate::time::SimTime;
+use crate::world::contain;
 use crate::world::engine::{Ended, Refused, Settings};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -82,7 +82,7 @@ impl<'a> Rounds<'a> {
     fn poll(&self, key: TaskKey, mut body: Body) {
         let machine = self.machine;
         let host = body.host();
-        let polled = panics::contain(|| body.poll());
+        let polled = contain(|| body.poll());
         machine.fabric.borrow_mut().flush_all();
         let finished = match polled {
             Ok(Poll::Pending) => machine.executor.borrow_mut().put_back(key, body),

@@ -9,8 +9,8 @@ use super::process::{Gate, Process, TaskCell};
 use super::wire::Bell;
 use super::{TURMOIL_MS, Turmoil};
 use crate::id::HostId;
+use crate::world::contain;
 use crate::world::engine::Boot;
-use crate::world::engine::quiet::quietly;
 use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -128,7 +128,7 @@ fn obey(engine: &Rc<Turmoil>, machine: &Machine, order: Order) {
         Order::Boot(process) => {
             let boot = machine.boot.borrow().clone().filter(|_| !process.dead.get());
             let Some(boot) = boot else { return };
-            match quietly(|| boot()) {
+            match contain(|| boot()) {
                 Ok(main) => {
                     let task = process.add(super::process::Kind::Application, main);
                     run(engine, process, task);

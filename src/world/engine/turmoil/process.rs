@@ -2,7 +2,7 @@
 
 use super::Turmoil;
 use crate::id::HostId;
-use crate::world::engine::quiet::quietly;
+use crate::world::contain;
 use futures_util::future::LocalBoxFuture;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl TaskCell {
     fn end(&self) {
         let future = self.future.take();
         // A destructor that panics while its process is killed has nobody left to tell.
-        let _ = quietly(|| drop(future));
+        let _ = contain(|| drop(future));
         self.wake();
     }
 
@@ -114,7 +114,7 @@ impl Future for Gate {
         }
         let Some(mut future) = task.future.take() else { return Poll::Ready(()) };
         let polled = engine.inside(process.host, || {
-            quietly(|| {
+            contain(|| {
                 let pending = future.as_mut().poll(cx).is_pending();
                 // A finished or aborted future is dropped here, so that a destructor that panics is caught too.
                 (pending && !task.aborted.get()).then_some(future)
