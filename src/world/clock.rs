@@ -38,6 +38,9 @@ impl Clock {
     }
 
     /// How long a timer of `d` on this clock takes in true time, in whole milliseconds, rounded up.
+    ///
+    /// # Panics
+    /// The clock stands still or runs backwards, which `FaultPlan::validate` rules out.
     pub fn stretch(&self, d: Duration) -> Duration {
         if self.drift_ppm == 0 {
             return Duration::from_millis(millis(d));
