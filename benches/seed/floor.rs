@@ -92,7 +92,7 @@ impl Floor {
         for _ in 0..LOOKS {
             self.query(FIND, params![period]);
         }
-        leases.insert(key.clone(), format!("{:016x}", period));
+        leases.insert(key.clone(), format!("{period:016x}"));
         for _ in 0..REFUSED + RENEWED {
             assert!(leases.contains_key(&key));
         }
