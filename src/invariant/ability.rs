@@ -44,7 +44,9 @@ pub fn excuse(history: &History<'_>, from: SimTime, to: SimTime, needs: &[HostId
     let longest = longest(history, from, to, needs);
     (longest < history.effort).then(|| {
         format!(
-            "between {from} and {to} no node was up and connected for {} on end, which the work may take (at most {})",
+            "between {} and {} no node was up and connected for {} on end, which the work may take (at most {})",
+            history.calendar.shows(from),
+            history.calendar.shows(to),
             text(history.effort),
             text(longest)
         )

@@ -29,7 +29,8 @@ impl Invariant for NoStaleCommit {
             let earlier = rights.iter().rev().filter(|right| right.position <= tx.position);
             let newest = earlier.into_iter().find(|right| right.period.is_none_or(|p| p == period));
             let Some(newest) = newest.filter(|right| right.owner != tx.by) else { continue };
-            let what = format!("{period} settled by {} at {} on a stale claim: {record} {} at {}", tx.by, tx.at, newest.owner, newest.at);
+            let (at, since) = (history.calendar.shows(tx.at), history.calendar.shows(newest.at));
+            let what = format!("{period} settled by {} at {at} on a stale claim: {record} {} at {since}", tx.by, newest.owner);
             return Verdict::Broken(Violation { at: tx.at, period: Some(period), what });
         }
         Verdict::Holds
@@ -105,7 +106,10 @@ mod tests {
             (Decides::FenceRow, "the newest fence token belonged to n1"),
         ] {
             let what = taken_over(decides, N0).breaks(&NoStaleCommit);
-            assert_eq!(what, format!("2026-01-10 settled by n0 at 1d 00:42:00.000 on a stale claim: {record} at 1d 00:40:00.000"));
+            assert_eq!(
+                what,
+                format!("2026-01-10 settled by n0 at 2026-01-10 00:42:00.000 on a stale claim: {record} at 2026-01-10 00:40:00.000")
+            );
         }
     }
 

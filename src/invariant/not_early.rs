@@ -16,13 +16,14 @@ impl Invariant for NotEarly {
     fn judge(&self, history: &History<'_>) -> Verdict {
         for settlement in settlements(history.trace) {
             let (period, by, at) = (settlement.period, settlement.tx.by, settlement.tx.at);
+            let shown = || history.calendar.shows(at);
             let what = match settlement.ending(history.calendar) {
                 Some(known) if history.calendar.due(known) <= at => continue,
                 Some(known) => {
                     let early = duration::text(history.calendar.due(known).since(at));
-                    format!("{period} settled by {by} at {at}, {early} before it ended")
+                    format!("{period} settled by {by} at {}, {early} before it ended", shown())
                 }
-                None => format!("{period} settled by {by} at {at}, but the schedule has no such period"),
+                None => format!("{period} settled by {by} at {}, but the schedule has no such period", shown()),
             };
             return Verdict::Broken(Violation { at, period: Some(period), what });
         }
@@ -50,7 +51,7 @@ mod tests {
     fn a_fast_clock_is_caught() {
         let mut told = Script::new();
         told.before(P1, 80.seconds()).settle(N0, P1, &Settles::default());
-        assert_eq!(told.breaks(&NotEarly), "2026-01-10 settled by n0 at 23:58:40.000, 1m 20s before it ended");
+        assert_eq!(told.breaks(&NotEarly), "2026-01-10 settled by n0 at 2026-01-09 23:58:40.000, 1m 20s before it ended");
     }
 
     /// Control: a settlement of a date that no boundary has.

@@ -43,7 +43,7 @@ struct Stuck {
 fn leases<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
     history.end.leases.iter().filter(|key| !key.expires).map(|key| {
         let since = last(history.trace, |e| matches!(*e, Event::LeaseGranted { to, .. } if to == key.holder));
-        let what = format!("the lease granted to {} at {since} never expires and is still held", key.holder);
+        let what = format!("the lease granted to {} at {} never expires and is still held", key.holder, history.calendar.shows(since));
         Stuck { since, period: None, what, needs: TO_SETTLE }
     })
 }
@@ -63,13 +63,17 @@ fn tasks<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
 /// Whether a claim is nobody's any more: its process is dead, or it is older than the bound.
 fn abandoned(history: &History<'_>, claim: &Claim) -> Option<(SimTime, String)> {
     let &Claim { period, by, at, position } = claim;
+    let since = history.calendar.shows(at);
     let dies = |e: &Event| matches!(*e, Event::Crashed { host } | Event::PoweredOff { host } | Event::Panicked { host } if host == by);
     if let Some(death) = history.trace.records()[position..].iter().find(|r| dies(&r.event)) {
-        let what = format!("the task of {period} is still claimed by {by}, claimed at {at} by a process that died at {}", death.at);
+        let what = format!(
+            "the task of {period} is still claimed by {by}, claimed at {since} by a process that died at {}",
+            history.calendar.shows(death.at)
+        );
         return Some((death.at, what));
     }
     let age = history.ended.since(at);
-    let old = || format!("the task of {period} is still claimed by {by}, claimed at {at}, {} before the end", duration::text(age));
+    let old = || format!("the task of {period} is still claimed by {by}, claimed at {since}, {} before the end", duration::text(age));
     (age > history.liveness_bound).then(|| (at, old()))
 }
 
@@ -78,7 +82,7 @@ fn outbox<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
         let queued = |r: &crate::trace::Record| matches!(r.event, Event::Queued { row: queued, .. } if queued == row.id);
         let tx = transactions(history.trace).find(|tx| tx.rows.iter().any(queued));
         let since = tx.map_or(SimTime::ZERO, |tx| tx.at);
-        let what = format!("outbox row {} queued at {since} was never delivered", row.id);
+        let what = format!("outbox row {} queued at {} was never delivered", row.id, history.calendar.shows(since));
         Stuck { since, period: None, what, needs: TO_PAY }
     })
 }
@@ -121,7 +125,7 @@ mod tests {
     fn a_lease_for_ever_is_caught() {
         let mut told = claimed();
         told.end.leases.push(LeaseKey { holder: N0, expires: false });
-        assert_eq!(told.breaks(&NothingStuck), "the lease granted to n0 at 1d 00:01:00.000 never expires and is still held");
+        assert_eq!(told.breaks(&NothingStuck), "the lease granted to n0 at 2026-01-10 00:01:00.000 never expires and is still held");
     }
 
     /// Control: the claimer died. That it was started again does not help: it remembers nothing.
@@ -131,8 +135,7 @@ mod tests {
         told.after(P1, 2.minutes()).event(Event::Crashed { host: N0 });
         told.after(P1, 7.minutes()).event(Event::Booted { host: N0, incarnation: 1 });
         told.end.tasks.push(executing());
-        let expected =
-            "the task of 2026-01-10 is still claimed by n0, claimed at 1d 00:01:00.000 by a process that died at 1d 00:02:00.000";
+        let expected = "the task of 2026-01-10 is still claimed by n0, claimed at 2026-01-10 00:01:00.000 by a process that died at 2026-01-10 00:02:00.000";
         assert_eq!(told.breaks(&NothingStuck), expected);
     }
 
@@ -141,7 +144,7 @@ mod tests {
     fn a_forgotten_claim_is_caught() {
         let mut told = claimed();
         told.end.tasks.push(executing());
-        assert!(told.breaks(&NothingStuck).ends_with("claimed at 1d 00:01:00.000, 2h 59m before the end"));
+        assert!(told.breaks(&NothingStuck).ends_with("claimed at 2026-01-10 00:01:00.000, 2h 59m before the end"));
     }
 
     /// A job that is simply still running is not stuck.
@@ -160,7 +163,7 @@ mod tests {
         let tx = told.next_tx();
         told.after(P1, 3.minutes()).commit(N0, [Event::Queued { tx, row: 5 }]);
         told.end.outbox.push(OutboxRow { id: 5, sent: false });
-        assert_eq!(told.breaks(&NothingStuck), "outbox row 5 queued at 1d 00:03:00.000 was never delivered");
+        assert_eq!(told.breaks(&NothingStuck), "outbox row 5 queued at 2026-01-10 00:03:00.000 was never delivered");
     }
 
     /// Nobody was up to deliver it: excused.

@@ -21,10 +21,11 @@ impl Invariant for PaidOnce {
                 if earlier_period != period {
                     continue;
                 }
+                let shows = |at| history.calendar.shows(at);
                 let what = if earlier_player == player {
-                    format!("{player} paid for {period} at {earlier}, then again at {at}")
+                    format!("{player} paid for {period} at {}, then again at {}", shows(earlier), shows(at))
                 } else if earlier_rank == rank {
-                    format!("rank {rank} of {period} paid to {earlier_player} at {earlier}, then to {player} at {at}")
+                    format!("rank {rank} of {period} paid to {earlier_player} at {}, then to {player} at {}", shows(earlier), shows(at))
                 } else {
                     continue;
                 };
@@ -59,7 +60,10 @@ mod tests {
         let mut told = Script::new();
         told.after(P1, 3.minutes()).pay(P1, 1, 7);
         told.after(P1, 4.minutes()).pay(P1, 1, 7);
-        assert_eq!(told.breaks(&PaidOnce), "player 7 paid for 2026-01-10 at 1d 00:03:00.000, then again at 1d 00:04:00.000");
+        assert_eq!(
+            told.breaks(&PaidOnce),
+            "player 7 paid for 2026-01-10 at 2026-01-10 00:03:00.000, then again at 2026-01-10 00:04:00.000"
+        );
     }
 
     /// Control: two settlements ranked differently and both paid their first.

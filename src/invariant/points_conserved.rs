@@ -20,7 +20,7 @@ impl Invariant for PointsConserved {
     fn judge(&self, history: &History<'_>) -> Verdict {
         let ledger = Ledger::read(history);
         for (n, settlement) in ledger.settlements.iter().enumerate() {
-            if let Some(what) = counted_again(&ledger, n).or_else(|| mistaken(&ledger, n)) {
+            if let Some(what) = counted_again(history, &ledger, n).or_else(|| mistaken(history, &ledger, n)) {
                 return Verdict::Broken(Violation { at: settlement.tx.at, period: Some(settlement.period), what });
             }
         }
@@ -31,17 +31,25 @@ impl Invariant for PointsConserved {
     }
 }
 
-fn counted_again(ledger: &Ledger<'_>, n: usize) -> Option<String> {
+fn counted_again(history: &History<'_>, ledger: &Ledger<'_>, n: usize) -> Option<String> {
     let (again, settlement) = (ledger.counts[n].again?, &ledger.settlements[n]);
     let first = &ledger.settlements[again.counted_by.expect("counted again, so counted before")];
     Some(format!(
         "earning {} ({} points of {}) counted in {} by {} at {}, then again in {} by {} at {}",
-        again.id, again.amount, again.player, first.period, first.tx.by, first.tx.at, settlement.period, settlement.tx.by, settlement.tx.at
+        again.id,
+        again.amount,
+        again.player,
+        first.period,
+        first.tx.by,
+        history.calendar.shows(first.tx.at),
+        settlement.period,
+        settlement.tx.by,
+        history.calendar.shows(settlement.tx.at)
     ))
 }
 
 /// A player from whom the transaction of the `n`th settlement took more, or less, than it counted.
-fn mistaken(ledger: &Ledger<'_>, n: usize) -> Option<String> {
+fn mistaken(history: &History<'_>, ledger: &Ledger<'_>, n: usize) -> Option<String> {
     let settlement = &ledger.settlements[n];
     let same_tx = |other: &Settlement<'_>| other.tx.position == settlement.tx.position;
     if ledger.settlements[..n].iter().any(same_tx) {
@@ -58,7 +66,9 @@ fn mistaken(ledger: &Ledger<'_>, n: usize) -> Option<String> {
         taken - more
     );
     Some(match vanished(ledger, n, player).filter(|_| more > 0) {
-        Some(e) => format!("{start}: earning {} ({} points, committed at {}) vanished", e.id, e.amount, e.committed),
+        Some(e) => {
+            format!("{start}: earning {} ({} points, committed at {}) vanished", e.id, e.amount, history.calendar.shows(e.committed))
+        }
         None => start,
     })
 }
@@ -131,7 +141,7 @@ mod tests {
         let mut told = earned();
         told.after(P1, 2.minutes()).settle(N0, P1, &Settles { marks: &[], takes: &[(7, 40), (8, 50)], ranks: &[(7, 40)] });
         let expected = "the settlement of 2026-01-10 by n0 took 50 points from player 8 but counted 41: \
-                        earning 4 (9 points, committed at 1d 00:00:30.000) vanished";
+                        earning 4 (9 points, committed at 2026-01-10 00:00:30.000) vanished";
         assert_eq!(told.breaks(&PointsConserved), expected);
     }
 
@@ -150,8 +160,8 @@ mod tests {
         let began: SimTime = told.due(P1) + 1.minutes();
         told.after(P1, 2.minutes()).settle(N0, P1, &GOOD);
         told.after(P1, 3.minutes()).settle_begun(N1, P1, began, &Settles { marks: &[], ..GOOD });
-        let expected = "earning 1 (40 points of player 7) counted in 2026-01-10 by n0 at 1d 00:02:00.000, \
-                        then again in 2026-01-10 by n1 at 1d 00:03:00.000";
+        let expected = "earning 1 (40 points of player 7) counted in 2026-01-10 by n0 at 2026-01-10 00:02:00.000, \
+                        then again in 2026-01-10 by n1 at 2026-01-10 00:03:00.000";
         assert_eq!(told.breaks(&PointsConserved), expected);
     }
 

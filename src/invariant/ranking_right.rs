@@ -17,9 +17,9 @@ impl Invariant for RankingRight {
     fn judge(&self, history: &History<'_>) -> Verdict {
         let ledger = Ledger::read(history);
         for (n, settlement) in ledger.settlements.iter().enumerate() {
-            if let Some(error) = wrong_count(&ledger.counts[n]).or_else(|| wrong_ranking(&ledger, n)) {
+            if let Some(error) = wrong_count(history, &ledger.counts[n]).or_else(|| wrong_ranking(&ledger, n)) {
                 let (period, by, at) = (settlement.period, settlement.tx.by, settlement.tx.at);
-                let what = format!("{period} settled by {by} at {at}: {error}");
+                let what = format!("{period} settled by {by} at {}: {error}", history.calendar.shows(at));
                 return Verdict::Broken(Violation { at, period: Some(period), what });
             }
         }
@@ -27,12 +27,24 @@ impl Invariant for RankingRight {
     }
 }
 
-fn wrong_count(count: &Count) -> Option<String> {
+fn wrong_count(history: &History<'_>, count: &Count) -> Option<String> {
     if let Some(e) = count.left_out {
-        return Some(format!("earning {} ({} points of {}, committed at {}) was left out", e.id, e.amount, e.player, e.committed));
+        return Some(format!(
+            "earning {} ({} points of {}, committed at {}) was left out",
+            e.id,
+            e.amount,
+            e.player,
+            history.calendar.shows(e.committed)
+        ));
     }
     let e = count.too_late?;
-    Some(format!("earning {} ({} points of {}, committed at {}) belongs to a later period", e.id, e.amount, e.player, e.committed))
+    Some(format!(
+        "earning {} ({} points of {}, committed at {}) belongs to a later period",
+        e.id,
+        e.amount,
+        e.player,
+        history.calendar.shows(e.committed)
+    ))
 }
 
 fn wrong_ranking(ledger: &Ledger<'_>, n: usize) -> Option<String> {
@@ -94,7 +106,7 @@ mod tests {
     fn a_player_left_out_is_caught() {
         let mut told = earned();
         told.after(P1, 2.minutes()).settle(N0, P1, &Settles { marks: &[], takes: &[(7, 43), (8, 50)], ranks: &[(7, 43)] });
-        let expected = "2026-01-10 settled by n0 at 1d 00:02:00.000: nothing stored where rank 2 player 8 with 41 points should be";
+        let expected = "2026-01-10 settled by n0 at 2026-01-10 00:02:00.000: nothing stored where rank 2 player 8 with 41 points should be";
         assert_eq!(told.breaks(&RankingRight), expected);
     }
 
@@ -111,7 +123,9 @@ mod tests {
     fn an_earning_left_out_is_caught() {
         let mut told = earned();
         told.after(P1, 2.minutes()).settle(N0, P1, &Settles { marks: &[1, 2], takes: &[], ranks: &[(8, 41), (7, 40)] });
-        assert!(told.breaks(&RankingRight).ends_with("earning 3 (3 points of player 7, committed at 23:59:59.999) was left out"));
+        assert!(
+            told.breaks(&RankingRight).ends_with("earning 3 (3 points of player 7, committed at 2026-01-09 23:59:59.999) was left out")
+        );
     }
 
     /// Control: an earning of the next period was marked.

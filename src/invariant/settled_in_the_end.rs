@@ -71,10 +71,11 @@ fn unsettled(history: &History<'_>, period: Period, late: Option<&Settlement<'_>
         return Verdict::Excused(format!("{} was not settled in time, but {reason}", period.id));
     }
     let but = match late {
-        Some(s) => format!("settled only at {} by {}", s.tx.at, s.tx.by),
+        Some(s) => format!("settled only at {} by {}", history.calendar.shows(s.tx.at), s.tx.by),
         None => "never settled".to_owned(),
     };
-    let what = format!("{} ended at {due} and had to be settled by {deadline}: {but}", period.id);
+    let (due, by) = (history.calendar.shows(due), history.calendar.shows(deadline));
+    let what = format!("{} ended at {due} and had to be settled by {by}: {but}", period.id);
     Verdict::Broken(Violation { at: deadline, period: Some(period.id), what })
 }
 
@@ -93,7 +94,8 @@ fn unpaid(
     if let Some(reason) = excuse(history, at, deadline, TO_PAY) {
         return Some(Verdict::Excused(format!("{}, rank {} of {period}, was not paid in time, but {reason}", loser.player, loser.rank)));
     }
-    let what = format!("{period} settled by {by} at {at}, but {}, rank {}, was not paid by {deadline}", loser.player, loser.rank);
+    let (at, until) = (history.calendar.shows(at), history.calendar.shows(deadline));
+    let what = format!("{period} settled by {by} at {at}, but {}, rank {}, was not paid by {until}", loser.player, loser.rank);
     Some(Verdict::Broken(Violation { at: deadline, period: Some(period), what }))
 }
 
@@ -122,7 +124,7 @@ mod tests {
     fn a_lost_period_is_caught() {
         let mut told = Script::new();
         told.watched_until(P1, 3.hours());
-        let expected = "2026-01-10 ended at 1d 00:00:00.000 and had to be settled by 1d 02:00:00.000: never settled";
+        let expected = "2026-01-10 ended at 2026-01-10 00:00:00.000 and had to be settled by 2026-01-10 02:00:00.000: never settled";
         assert_eq!(told.breaks(&SettledInTheEnd), expected);
     }
 
@@ -132,7 +134,7 @@ mod tests {
         let mut told = Script::new();
         told.watched_until(P1, 3.hours());
         told.after(P1, 150.minutes()).settle(N0, P1, &Settles::default());
-        assert!(told.breaks(&SettledInTheEnd).ends_with("settled only at 1d 02:30:00.000 by n0"));
+        assert!(told.breaks(&SettledInTheEnd).ends_with("settled only at 2026-01-10 02:30:00.000 by n0"));
     }
 
     /// Control: the committer dies between COMMIT and the second payment.
@@ -141,7 +143,7 @@ mod tests {
         let mut told = Script::new();
         told.watched_until(P1, 3.hours());
         told.after(P1, 2.minutes()).settle(N0, P1, &winners()).pay(P1, 1, 7);
-        let expected = "2026-01-10 settled by n0 at 1d 00:02:00.000, but player 8, rank 2, was not paid by 1d 02:00:00.000";
+        let expected = "2026-01-10 settled by n0 at 2026-01-10 00:02:00.000, but player 8, rank 2, was not paid by 2026-01-10 02:00:00.000";
         assert_eq!(told.breaks(&SettledInTheEnd), expected);
     }
 

@@ -16,10 +16,11 @@ impl Invariant for SettledOnce {
         let all = settlements(history.trace);
         for (n, again) in all.iter().enumerate() {
             let (period, by, at) = (again.period, again.tx.by, again.tx.at);
+            let shows = |at| history.calendar.shows(at);
             let what = if again.times > 1 {
-                format!("{period} settled {} times by {by} in one transaction at {at}", again.times)
+                format!("{period} settled {} times by {by} in one transaction at {}", again.times, shows(at))
             } else if let Some(first) = all[..n].iter().find(|s| s.period == period) {
-                format!("{period} settled by {} at {}, then again by {by} at {at}", first.tx.by, first.tx.at)
+                format!("{period} settled by {} at {}, then again by {by} at {}", first.tx.by, shows(first.tx.at), shows(at))
             } else {
                 continue;
             };
@@ -50,7 +51,10 @@ mod tests {
         let mut told = Script::new();
         told.after(P1, 2.minutes()).settle(N0, P1, &Settles::default());
         told.after(P1, 4.minutes()).settle(N2, P1, &Settles::default());
-        assert_eq!(told.breaks(&SettledOnce), "2026-01-10 settled by n0 at 1d 00:02:00.000, then again by n2 at 1d 00:04:00.000");
+        assert_eq!(
+            told.breaks(&SettledOnce),
+            "2026-01-10 settled by n0 at 2026-01-10 00:02:00.000, then again by n2 at 2026-01-10 00:04:00.000"
+        );
     }
 
     /// Control: one transaction that inserts two settlement rows of a period.
@@ -60,6 +64,6 @@ mod tests {
         let tx = told.next_tx();
         let settled = |attempt| Event::Settled { tx, period: P1, node: crate::id::NodeId(1), attempt };
         told.after(P1, 2.minutes()).commit(N1, [settled(1), settled(2)]);
-        assert_eq!(told.breaks(&SettledOnce), "2026-01-10 settled 2 times by n1 in one transaction at 1d 00:02:00.000");
+        assert_eq!(told.breaks(&SettledOnce), "2026-01-10 settled 2 times by n1 in one transaction at 2026-01-10 00:02:00.000");
     }
 }

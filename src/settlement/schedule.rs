@@ -165,6 +165,11 @@ impl Calendar {
         self.periods.iter().copied().find(|p| p.id == id)
     }
 
+    /// A true time as the calendar of the deployment's zone shows it: `2026-01-10 00:02:03.924`.
+    pub fn shows(&self, at: SimTime) -> String {
+        self.origin.wall(at).timestamp().to_zoned(self.zone.clone()).strftime("%F %T%.3f").to_string()
+    }
+
     /// When, in true time, a period truly ends.
     pub fn due(&self, period: Period) -> SimTime {
         self.origin.sim(period.due)
