@@ -227,8 +227,9 @@ fn converse(seed: u64, up: &Portions, down: &Portions, hurts: &[(u64, Hurt)]) ->
     (sent.take(), answered.take())
 }
 
+/// From the first millisecond on: a server that is stopped before it listens refuses, as TCP does, and nothing is tested.
 fn hurts(one: impl Strategy<Value = Hurt>) -> impl Strategy<Value = Vec<(u64, Hurt)>> {
-    prop::collection::vec((0..2_000_u64, one), 0..8)
+    prop::collection::vec((1..2_000_u64, one), 0..8)
 }
 
 fn config() -> ProptestConfig {

@@ -2,8 +2,9 @@
 //! strategy, and what needs a step has one.
 
 use crate::id::{FaultId, HostId};
-use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger};
+use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger, duration};
 use crate::trace::StepName;
+use std::time::Duration;
 
 /// A fault that can never strike as it is written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +23,7 @@ impl FaultPlan {
     /// The first mistake of each fault that has one.
     pub fn validate(&self, nodes: u8, steps: &[StepName]) -> Result<(), Vec<Misplanned>> {
         let wrong = |(n, fault): (u16, &Fault)| {
-            let what = fault.trigger_mistake(nodes, steps).or_else(|| fault.harm_mistake(nodes))?;
+            let what = fault.trigger_mistake(nodes, steps).or_else(|| fault.harm_mistake(nodes)).or_else(|| fault.too_much())?;
             Some(Misplanned { fault: FaultId(n), what })
         };
         let found: Vec<Misplanned> = (0..).zip(&self.faults).filter_map(wrong).collect();
@@ -30,7 +31,26 @@ impl FaultPlan {
     }
 }
 
+/// Longer than any run has to last, and short enough for sums to stay far from overflow.
+const YEAR: Duration = Duration::from_hours(366 * 24);
+
 impl Fault {
+    /// What to say if a length or an offset is beyond a year.
+    fn too_much(&self) -> Option<String> {
+        let long = |key: &str, d: Duration| (d > YEAR).then(|| format!("has `{key}` = {}; write at most \"8784h\"", duration::text(d)));
+        match self.harm {
+            Harm::Crash { back_after, .. } | Harm::Power { back_after, .. } => long("back_after", back_after),
+            Harm::Pause { lasts, .. } | Harm::Partition { lasts, .. } => long("lasts", lasts),
+            Harm::Late { extra, lasts, .. } => long("extra", extra).or_else(|| long("lasts", lasts)),
+            Harm::SlowStep { extra } => long("extra", extra),
+            Harm::ClockOffset { by_ms, .. } => {
+                let most = YEAR.as_millis() as u64;
+                (by_ms.unsigned_abs() > most).then(|| format!("moves a clock by {by_ms} ms; write -{most} to {most}"))
+            }
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockDrift { .. } => None,
+        }
+    }
+
     fn trigger_mistake(&self, nodes: u8, steps: &[StepName]) -> Option<String> {
         match &self.when {
             Trigger::Step { step, .. } if !steps.contains(&step.as_str()) => {
@@ -121,6 +141,9 @@ mod tests {
             ),
             (crash(Target::Self_).when(Trigger::nth("work.1", Phase::After, 0)), "write `nth = 1`"),
             (Harm::SlowStep { extra: 43.minutes() }.when(start()), "write `step` and `phase` instead of `at_ms`"),
+            (Harm::ClockOffset { host: Target::AllNodes, by_ms: i64::MIN }.when(start()), "write -31622400000 to 31622400000"),
+            (Harm::Pause { host: Target::AllNodes, lasts: 8_785.hours() }.when(start()), "has `lasts` = 8785h; write at most \"8784h\""),
+            (Harm::SlowStep { extra: Duration::MAX }.when(Trigger::first("work.1", Phase::Before)), "has `extra` ="),
             (Harm::JobError { times: 0 }.when(Trigger::first("work.1", Phase::Before)), "write `times = 1`"),
             (Harm::ReplyLost { host: Target::AllNodes, from: Target::Everyone }.when(start()), "write `from = \"db\"`"),
         ] {
