@@ -1,12 +1,12 @@
 //! L: every due period is settled, and every ranked winner among the first three paid, within
-//! the liveness bound, counted from when the period ended or from the last healing, whichever
-//! is later. Faults first stop, then liveness is judged.
+//! the liveness bound, counted from when the period ended or from when the last fault that struck
+//! before that was healed. Faults first stop, then liveness is judged.
 //!
 //! A period is judged only if its own bound was over when watching ended. If a late healing
 //! moves the deadline beyond the end of watching, the end of watching is the deadline: the
 //! excuse then says whether anybody had the time.
 
-use crate::id::{InvariantId, PeriodId, PlayerId};
+use crate::id::{HostId, InvariantId, PeriodId, PlayerId};
 use crate::invariant::ability::{TO_PAY, TO_SETTLE, excuse};
 use crate::invariant::settlements::{Settlement, settlements};
 use crate::invariant::{History, Invariant, Verdict, Violation};
@@ -24,14 +24,14 @@ impl Invariant for SettledInTheEnd {
 
     fn judge(&self, history: &History<'_>) -> Verdict {
         let settlements = settlements(history.trace);
-        let (healed, paid) = (last_healing(history.trace), payments(history.trace));
+        let paid = payments(history.trace);
         let mut verdict = Verdict::Holds;
         for &period in &history.calendar.periods {
             let due = history.calendar.due(period);
             if due + history.liveness_bound > history.ended {
                 continue;
             }
-            let deadline = (due.max(healed) + history.liveness_bound).min(history.ended);
+            let deadline = deadline(history, due).min(history.ended);
             let first = settlements.iter().find(|s| s.period == period.id);
             let found = match first {
                 Some(settlement) if settlement.tx.at <= deadline => unpaid(history, settlement, &paid, deadline),
@@ -47,14 +47,44 @@ impl Invariant for SettledInTheEnd {
     }
 }
 
-/// When the last disturbance ended. What is over as it strikes (a lost reply, a failing job) counts when it struck.
-fn last_healing(trace: &Trace) -> SimTime {
-    let ends = |event: &Event| match *event {
-        Event::Booted { incarnation, .. } => incarnation > 0,
-        Event::Resumed { .. } | Event::Healed { .. } | Event::ReplyLost { .. } | Event::Fired { .. } => true,
-        _ => false,
-    };
-    trace.records().iter().rev().find(|r| ends(&r.event)).map_or(SimTime::ZERO, |r| r.at)
+/// The bound after a period was due, or after the last disturbance that concerns it had ended.
+/// A disturbance concerns a period if it began before its deadline: what strikes later excuses nothing.
+fn deadline(history: &History<'_>, due: SimTime) -> SimTime {
+    let mut deadline = due + history.liveness_bound;
+    let mut disturbed: Vec<Disturbed> = Vec::new();
+    for record in history.trace.records() {
+        let ended = match record.event {
+            Event::Crashed { host } | Event::PoweredOff { host } | Event::Paused { host } => {
+                disturbed.extend((record.at <= deadline).then_some(Disturbed::Host(host)));
+                false
+            }
+            Event::Cut { from, to } => {
+                disturbed.extend((record.at <= deadline).then_some(Disturbed::Link(from, to)));
+                false
+            }
+            Event::Booted { host, incarnation: 1.. } | Event::Resumed { host } => ends(&mut disturbed, Disturbed::Host(host)),
+            Event::Healed { from, to } => ends(&mut disturbed, Disturbed::Link(from, to)),
+            // What is over as it strikes, such as a failing job, counts when it was felt.
+            Event::ReplyLost { .. } | Event::Felt { .. } => record.at <= deadline,
+            _ => false,
+        };
+        if ended {
+            deadline = deadline.max(record.at + history.liveness_bound);
+        }
+    }
+    deadline
+}
+
+/// What a disturbance holds up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Disturbed {
+    Host(HostId),
+    Link(HostId, HostId),
+}
+
+/// Takes one disturbance of `what` away, if there is one.
+fn ends(disturbed: &mut Vec<Disturbed>, what: Disturbed) -> bool {
+    disturbed.iter().position(|d| *d == what).map(|found| disturbed.swap_remove(found)).is_some()
 }
 
 fn payments(trace: &Trace) -> Vec<(PeriodId, PlayerId, SimTime)> {
@@ -164,6 +194,18 @@ mod tests {
         told.after(P1, 90.minutes()).event(Event::Resumed { host: N0 });
         told.after(P1, 180.minutes()).settle(N0, P1, &Settles::default());
         told.holds(&SettledInTheEnd);
+    }
+
+    /// What strikes when the bound is over excuses nothing, however soon it is healed: here in the next period.
+    #[test]
+    fn a_later_disturbance_does_not_move_the_deadline() {
+        let mut told = Script::new();
+        told.watched_until(P1, 8.hours());
+        told.after(P1, 3.hours()).event(Event::Paused { host: N0 });
+        told.after(P1, 4.hours()).event(Event::Resumed { host: N0 });
+        told.after(P1, 5.hours()).settle(N0, P1, &Settles::default());
+        let what = told.breaks(&SettledInTheEnd);
+        assert!(what.contains("had to be settled by 2026-01-10 02:00:00.000: settled only at 2026-01-10 05:00:00.000"), "{what}");
     }
 
     /// n0 and n1 are dead for good, n2 is cut from the database until five minutes before watching ends.
