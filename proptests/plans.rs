@@ -204,8 +204,8 @@ proptest! {
     }
 }
 
-/// Over a hundred seeds, each class but calm harms somebody in every plan, and about half the
-/// plans that may strike at a step do.
+/// Over a hundred seeds, each class but calm harms somebody in every plan, and the plans
+/// that may strike at a step or at a time do both, in the share that the generator names.
 #[test]
 fn classes_are_not_empty_and_strike_in_both_ways() {
     let scenario = Scenario::default();
@@ -220,7 +220,8 @@ fn classes_are_not_empty_and_strike_in_both_ways() {
         let expected = match class {
             FaultClass::Calm | FaultClass::Skew | FaultClass::Outage => 0..=0,
             FaultClass::ReplyLost | FaultClass::JobError => 100..=100,
-            FaultClass::Crash | FaultClass::Power | FaultClass::Pause | FaultClass::Partition | FaultClass::Slow => 30..=70,
+            FaultClass::Crash | FaultClass::Power | FaultClass::Pause | FaultClass::Partition => 60..=90,
+            FaultClass::Slow => 30..=70,
             FaultClass::Swarm => 30..=95,
         };
         assert!(expected.contains(&stepped), "{class}: {stepped} of 100 plans strike at a step");

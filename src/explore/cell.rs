@@ -133,8 +133,8 @@ impl Cell {
             FaultClass::Calm => BTreeSet::new(),
             _ => tally.broken.keys().copied().filter(|mark| calm.contains(mark)).collect(),
         };
-        // A short sweep cannot have thirty felt runs; half of what it has must do.
-        let needed = NEEDED_FELT.min(tally.runs.div_ceil(2)).max(1);
+        // A short sweep cannot have thirty felt runs; a quarter of what it has must do. The bound that is told with it says how little that is.
+        let needed = NEEDED_FELT.min(tally.runs.div_ceil(4)).max(1);
         let mut cell = Cell { class, tally, inherited, needed, surprises: Vec::new() };
         cell.surprises = cell.compare(claims, calm);
         cell

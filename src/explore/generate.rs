@@ -1,6 +1,6 @@
 //! Draws fault plans: for each class of faults, plans with the catalogue's magnitudes that are
-//! more often felt than not. Half of them strike at a step of the strategy, half at a time
-//! near a boundary.
+//! more often felt than not. Three in four strike at a step of the strategy, the others at a
+//! time while the nodes are likely to be at work.
 //!
 //! A drawn plan is a pure function of class, seed, scenario and the strategy's step names. It
 //! is complete in itself; nothing has to be drawn again to replay it.
@@ -18,8 +18,11 @@ use rand::seq::IndexedRandom;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Faults at a time strike within this long after a boundary, real time.
-const NEAR: Duration = Duration::from_mins(5);
+/// Faults at a time strike within this long after a boundary, real time: as long as the default job and its jitter take.
+const NEAR: Duration = Duration::from_secs(125);
+
+/// How many of a hundred faults that strike one node strike at a step.
+const AT_A_STEP: u32 = 75;
 
 /// An outage begins this long before a boundary and ends [`OUTAGE_ENDS`] after it, real time.
 const OUTAGE_BEGINS: Duration = Duration::from_mins(5);
@@ -126,7 +129,7 @@ impl Draw<'_> {
     /// A harm that strikes one node: at a step the one that is in it, near a boundary any.
     fn on_a_node(&mut self, harm: impl Fn(&mut Self, Target) -> Harm) -> Vec<Fault> {
         let (host, when) = match self.step(|_| true) {
-            Some(step) if self.rng.random() => (Target::Self_, self.in_step(step)),
+            Some(step) if self.rng.random_range(0..100) < AT_A_STEP => (Target::Self_, self.in_step(step)),
             _ => (self.node(), self.near_a_boundary()),
         };
         vec![harm(self, host).when(when)]
