@@ -44,8 +44,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let strategy = Subject::strategy(&told.deployment);
     let engine = words::engine(told.engine, Subject::scenario(&told.deployment).time_scale);
     let head = format!("{} under {}, seed {}, {engine}: {}", strategy.name(), told.class, told.seed, strategy.about());
-    let mut text: String = wrap(&head, out::width()).iter().map(|line| format!("{line}\n")).collect();
-    text.push('\n');
+    let mut text = wrapped(&head) + "\n";
     let lines = if args.records {
         story::records(&first.run.trace, Subject::calendar(&told.deployment))
     } else {
@@ -64,6 +63,11 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
 }
 
+/// Lines of at most the terminal's width.
+fn wrapped(text: &str) -> String {
+    wrap(text, out::width()).into_iter().map(|line| line + "\n").collect()
+}
+
 /// Whether this is the run that the witness recorded.
 fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
     let digest = seen.run.trace.digest();
@@ -80,13 +84,13 @@ fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
     } else {
         "not what the witness says about it: its violations differ from what broke".to_owned()
     };
-    out::print(&format!("\ndigest {digest}, as recorded; {verdict}\n"))?;
+    out::print(&format!("\n{}", wrapped(&format!("digest {digest}, as recorded; {verdict}"))))?;
     Ok(if same { Exit::AsExpected } else { Exit::Unexpected })
 }
 
 /// Whether something broke that the strategy declares never to break.
 fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> Result<Exit, Failure> {
-    out::print(&format!("\ndigest {}, the same twice\n", seen.run.trace.digest()))?;
+    out::print(&format!("\n{}", wrapped(&format!("digest {}, the same twice", seen.run.trace.digest()))))?;
     let claims = strategy.expectations();
     let never = |mark: Mark| match mark {
         Mark::Panicked | Mark::NeverEnded => true,
