@@ -63,6 +63,7 @@ fn unknown_names_are_answered_with_the_nearest_and_nothing_is_written() {
     refused(&desk.run(&["--budget", "soon"]), &["--budget", "`soon` is not a duration", "30s"]);
     refused(&desk.run(&["replay", "--strategy", "no-gaurd", "--faults", "calm"]), &["did you mean `no-guard`?"]);
     refused(&desk.run(&["replay", "nowhere.toml"]), &["cannot read nowhere.toml"]);
+    refused(&desk.run(&["replay"]), &["replay WITNESS.toml`", "--strategy NAME --faults CLASS --seed N`"]);
     assert_eq!(fs::read_dir(desk.0.path()).unwrap().count(), 0, "bad input must leave nothing behind");
 }
 
@@ -74,7 +75,26 @@ fn numbers_out_of_bounds_are_usage_errors() {
         assert_eq!(done.status.code(), Some(2), "{args:?}: {}", text(&done.stderr));
         assert!(text(&done.stderr).starts_with("error: "), "{args:?}: {}", text(&done.stderr));
     }
+    for (args, says) in [
+        (["--seeds", "many"], "write a whole number from 1 to 1000000000"),
+        (["--seeds", "-3"], "write a whole number from 1 to 1000000000"),
+        (["--seed", "x"], "write a whole number from 0 to 18446744073709551615"),
+    ] {
+        let error = text(&desk.run(&args).stderr);
+        assert!(error.contains(says), "{args:?}: {error}");
+    }
     assert_eq!(fs::read_dir(desk.0.path()).unwrap().count(), 0);
+}
+
+/// What is no file, or far too long for a witness, is not read to its end, which may never come.
+#[cfg(unix)]
+#[test]
+fn only_a_file_of_sensible_length_is_read() {
+    let desk = Desk::new();
+    refused(&desk.run(&["replay", "/dev/zero"]), &["cannot read /dev/zero", "not a regular file"]);
+    refused(&desk.run(&["replay", "."]), &["cannot read .", "not a regular file"]);
+    fs::File::create(desk.path("long.toml")).unwrap().set_len(9 << 20).unwrap();
+    refused(&desk.run(&["replay", "long.toml"]), &["cannot read long.toml", "larger than 8 MiB"]);
 }
 
 /// A file where the folder should be: told before the sweep starts, and the file stays.
@@ -138,7 +158,9 @@ fn a_witness_replays_in_another_process_and_a_changed_history_is_distrusted() {
     fs::write(desk.path("other.toml"), witness.replacen(digest, "digest = \"00000000deadbeef\"", 1)).unwrap();
     let done = desk.run(&["replay", "other.toml"]);
     assert_eq!(done.status.code(), Some(3));
-    assert!(text(&done.stderr).contains("the witness has digest 00000000deadbeef"), "{}", text(&done.stderr));
+    let error = text(&done.stderr);
+    assert!(error.contains("the witness has digest 00000000deadbeef"), "{error}");
+    assert!(error.contains("another build of onceproof recorded it, or the file was changed"), "{error}");
 }
 
 /// `--json` puts the verdicts, and nothing else, on standard output; they are those of the
@@ -166,6 +188,33 @@ fn a_closed_pipe_is_no_error() {
     drop(child.stdout.take());
     let done = child.wait_with_output().unwrap();
     assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+}
+
+/// A full disk: whoever reads the text later must not take a part for the whole.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let desk = Desk::new();
+    let calm = ["--strategy", "no-guard", "--faults", "calm", "--seeds", "3"];
+    for args in [&["list"][..], &["--help"], &[&calm[..], &["--json"]].concat(), &["replay", WITNESS]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let done = desk.command(args).stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        refused(&done, &["cannot write to standard output: "]);
+    }
+}
+
+/// On turmoil the deployment is scaled, and few seeds are enough to compare the engines.
+#[test]
+fn a_scaled_deployment_says_so() {
+    let desk = Desk::new();
+    let told = text(&desk.run(&["--engine", "turmoil", "--strategy", "no-guard", "--faults", "calm"]).stdout);
+    let scaled = "turmoil engine, durations divided by 120";
+    assert!(told.starts_with(&format!("base seed 1: 1 guard × 1 fault class, 2 seeds a cell, {scaled}\n")), "{told}");
+    assert!(told.contains(&format!("base seed 1, {scaled}\n")), "{told}");
+    let told = desk.command(&["replay", WITNESS]).env("COLUMNS", "60").output().unwrap();
+    let told = text(&told.stdout);
+    assert!(told.starts_with("no-guard under calm, seed ") && told.replace('\n', " ").contains(scaled), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() <= 60), "{told}");
 }
 
 /// Ctrl-C in the middle of a sweep: exit 130, and the reports of the sweep before are whole.

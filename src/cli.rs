@@ -1,8 +1,10 @@
 //! The command line: parse, run, print, exit. One command a file.
 
 mod exit;
+mod input;
 mod list;
 mod names;
+mod numbers;
 mod out;
 mod progress;
 mod replay;
@@ -41,7 +43,7 @@ Examples:
 Exit codes:
   0  everything is as the strategies declare
   1  a cell is not as expected: it broke and never may, or held and must break
-  2  wrong usage or bad input
+  2  wrong usage or bad input, or the output cannot be written
   3  the harness cannot be trusted: a run did not repeat, or nothing was felt
   130  interrupted";
 
@@ -68,11 +70,11 @@ enum Command {
 /// What to verify.
 #[derive(Args, Clone, Debug)]
 struct VerifyArgs {
-    /// Seeds for each cell of the table
-    #[arg(long, value_name = "N", default_value_t = verify::SEEDS, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
-    seeds: u64,
+    /// Seeds for each cell of the table [default: 500; on turmoil, where a run takes about 0.3 s, 2]
+    #[arg(long, value_name = "N", value_parser = numbers::seeds, allow_negative_numbers = true)]
+    seeds: Option<u64>,
     /// Base seed: run i of every cell gets the i-th seed after it
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = numbers::seed, allow_negative_numbers = true)]
     seed: u64,
     /// Only these strategies, separated by commas or given repeatedly
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -87,7 +89,7 @@ struct VerifyArgs {
     #[arg(long)]
     json: bool,
     /// Threads to run on [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = numbers::threads, allow_negative_numbers = true)]
     threads: Option<u16>,
     /// Network that carries the runs: event (ours) or turmoil (tick-driven, slow, independent)
     #[arg(long, value_name = "ENGINE", default_value = "event")]
@@ -108,11 +110,11 @@ Examples:
 Exit codes:
   0  told; what broke is what the witness says, or nothing that never may
   1  something else broke, or something that never may
-  2  wrong usage or bad input
+  2  wrong usage or bad input, or the output cannot be written
   3  the history is not the one that the witness recorded, or the run does not repeat")]
 struct ReplayArgs {
     /// A witness file, as `verify` writes them
-    #[arg(value_name = "WITNESS", conflicts_with_all = ["strategy", "faults", "seed", "pinned", "engine"], required_unless_present = "strategy")]
+    #[arg(value_name = "WITNESS", conflicts_with_all = ["strategy", "faults", "seed", "pinned", "engine"])]
     witness: Option<PathBuf>,
     /// The strategy, if there is no witness
     #[arg(long, value_name = "NAME", requires = "faults")]
@@ -121,7 +123,7 @@ struct ReplayArgs {
     #[arg(long, value_name = "CLASS", requires = "strategy")]
     faults: Option<String>,
     /// The run's seed [default: 1]
-    #[arg(long, value_name = "N", requires = "strategy")]
+    #[arg(long, value_name = "N", requires = "strategy", value_parser = numbers::seed, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Not a drawn plan, but the one pinned to the strategy's must-claim in this class
     #[arg(long, requires = "strategy")]
@@ -149,16 +151,21 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version come this way too; clap knows which of the two streams is right.
-            let _ = e.print();
-            return if e.use_stderr() { Exit::Usage } else { Exit::AsExpected };
+            let printed = e.print();
+            return if e.use_stderr() { Exit::Usage } else { ended(out::written(printed).map(|()| Exit::AsExpected)) };
         }
     };
     let done = match &cli.command {
         None => verify::run(&cli.verify),
         Some(Command::Verify(args)) => verify::run(args),
         Some(Command::Replay(args)) => replay::run(args),
-        Some(Command::List(args)) => Ok(list::run(args)),
+        Some(Command::List(args)) => list::run(args),
     };
+    ended(done)
+}
+
+/// Tells a failure.
+fn ended(done: Result<Exit, exit::Failure>) -> Exit {
     done.unwrap_or_else(|failure| {
         out::complain(&failure.to_string());
         failure.exit()

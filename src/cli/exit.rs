@@ -11,7 +11,7 @@ pub enum Exit {
     AsExpected,
     /// 1: an unexpected verdict.
     Unexpected,
-    /// 2: wrong usage or bad input.
+    /// 2: wrong usage, bad input, or output that cannot be written.
     Usage,
     /// 3: the harness cannot be trusted.
     Distrust,
@@ -44,6 +44,9 @@ pub enum Failure {
     /// The user has to write something else.
     #[error("{0}")]
     Usage(String),
+    /// Standard output takes nothing more: the disk is full, say.
+    #[error("cannot write to standard output: {0}")]
+    Output(String),
     /// The harness is wrong.
     #[error("{0}")]
     Distrust(String),
@@ -62,7 +65,7 @@ impl Failure {
     /// The exit code.
     pub fn exit(&self) -> Exit {
         match self {
-            Failure::Usage(_) => Exit::Usage,
+            Failure::Usage(_) | Failure::Output(_) => Exit::Usage,
             Failure::Distrust(_) => Exit::Distrust,
             Failure::Interrupted => Exit::Interrupted,
         }

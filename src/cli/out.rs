@@ -1,16 +1,25 @@
 //! The two streams. Colours go out only to a terminal, and not if `NO_COLOR` is set; a reader
 //! that has gone away (`onceproof list | head`) is no error.
 
+use crate::cli::exit::Failure;
 use std::io::{self, IsTerminal, Write};
 
 /// Columns if nobody says how wide the terminal is: when the output goes to a file.
 const DEFAULT_WIDTH: usize = 120;
 
 /// Writes to standard output.
-pub fn print(text: &str) {
+pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    // Whoever closed the pipe has seen enough; nobody is left to be told of other errors.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What a write to standard output came to. Whoever closed the pipe has seen enough; anyone else
+/// must not take a truncated text for a whole one.
+pub fn written(done: io::Result<()>) -> Result<(), Failure> {
+    match done {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Output(e.to_string())),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Writes an error to standard error, as one line.

@@ -1,14 +1,14 @@
 //! `onceproof replay`: one run as a story, and whether it is the run it should be.
 
 use crate::cli::exit::Failure;
-use crate::cli::{Exit, ReplayArgs, names, out};
+use crate::cli::{Exit, ReplayArgs, input, names, out};
 use crate::explore::certify::Difference;
 use crate::explore::observe::NoResult;
 use crate::explore::witness::Expected;
 use crate::explore::{Mark, Observed, Subject, Witness, observe};
 use crate::plan::{FaultClass, FaultPlan};
 use crate::report::story;
-use crate::report::words::count;
+use crate::report::words::{self, count, wrap};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::strategy::{Expectation, Strategy};
@@ -31,15 +31,20 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let told = match (&args.witness, &args.strategy, &args.faults) {
         (Some(path), ..) => Told::from_witness(path)?,
         (None, Some(strategy), Some(faults)) => Told::from_names(strategy, faults, args)?,
-        (None, ..) => return Err(Failure::usage("nothing to replay; write a witness file, or --strategy NAME --faults CLASS --seed N")),
+        (None, ..) => {
+            return Err(Failure::usage(
+                "nothing to replay; write `onceproof replay WITNESS.toml`, or `onceproof replay --strategy NAME --faults CLASS --seed N`",
+            ));
+        }
     };
     // Twice, on two threads: a run that does not repeat must not be told as if it did.
     let first = told.observe()?;
     let second = thread::scope(|scope| scope.spawn(|| told.observe()).join().expect("panics of runs are contained"))?;
 
     let strategy = Subject::strategy(&told.deployment);
-    let mut text =
-        format!("{} under {}, seed {}, {} engine: {}\n\n", strategy.name(), told.class, told.seed, told.engine.name(), strategy.about());
+    let engine = words::engine(told.engine, Subject::scenario(&told.deployment).time_scale);
+    let head = format!("{} under {}, seed {}, {engine}: {}", strategy.name(), told.class, told.seed, strategy.about());
+    let mut text = wrapped(&head) + "\n";
     let lines = if args.records {
         story::records(&first.run.trace, Subject::calendar(&told.deployment))
     } else {
@@ -47,15 +52,20 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         story::story(&first, &told.plan, Subject::calendar(&told.deployment), nodes, out::width())
     };
     text.extend(lines.iter().map(|line| format!("{line}\n")));
-    out::print(&text);
+    out::print(&text)?;
 
     if let Some(difference) = Difference::between(&first.run.trace, &second.run.trace) {
         return Err(Failure::Distrust(format!("the run does not repeat: {difference}")));
     }
     match &told.witness {
         Some(witness) => compared(&first, witness),
-        None => Ok(alone(&first, strategy, told.class)),
+        None => alone(&first, strategy, told.class),
     }
+}
+
+/// Lines of at most the terminal's width.
+fn wrapped(text: &str) -> String {
+    wrap(text, out::width()).into_iter().map(|line| line + "\n").collect()
 }
 
 /// Whether this is the run that the witness recorded.
@@ -63,7 +73,7 @@ fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
     let digest = seen.run.trace.digest();
     if digest != witness.digest {
         return Err(Failure::Distrust(format!(
-            "the history is not the recorded one: the witness has digest {}, this run {digest}, twice; it was recorded by another build of onceproof",
+            "the history is not the recorded one: the witness has digest {}, this run {digest}, twice; another build of onceproof recorded it, or the file was changed",
             witness.digest
         )));
     }
@@ -74,13 +84,13 @@ fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
     } else {
         "not what the witness says about it: its violations differ from what broke".to_owned()
     };
-    out::print(&format!("\ndigest {digest}, as recorded; {verdict}\n"));
+    out::print(&format!("\n{}", wrapped(&format!("digest {digest}, as recorded; {verdict}"))))?;
     Ok(if same { Exit::AsExpected } else { Exit::Unexpected })
 }
 
 /// Whether something broke that the strategy declares never to break.
-fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> Exit {
-    out::print(&format!("\ndigest {}, the same twice\n", seen.run.trace.digest()));
+fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> Result<Exit, Failure> {
+    out::print(&format!("\n{}", wrapped(&format!("digest {}, the same twice", seen.run.trace.digest()))))?;
     let claims = strategy.expectations();
     let never = |mark: Mark| match mark {
         Mark::Panicked | Mark::NeverEnded => true,
@@ -89,13 +99,13 @@ fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> Exit {
             Expectation::Must { .. } => false,
         }),
     };
-    if seen.findings.iter().any(|f| never(f.mark)) { Exit::Unexpected } else { Exit::AsExpected }
+    Ok(if seen.findings.iter().any(|f| never(f.mark)) { Exit::Unexpected } else { Exit::AsExpected })
 }
 
 impl Told {
     fn from_witness(path: &Path) -> Result<Told, Failure> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
+        let text = input::text(path)?;
         let witness = Witness::from_toml(&name, &text).map_err(Failure::usage)?;
         names::strategy(witness.strategy()).map_err(|e| Failure::Usage(format!("{name}: {e}")))?;
         let in_file = |what: &dyn ToString| Failure::Usage(format!("{name}: {}", what.to_string()));

@@ -11,7 +11,7 @@ use crate::explore::{Cell, Row, Subject, Survey, Witness, observe};
 use crate::plan::{FaultClass, duration};
 use crate::report::files::{self, Folder};
 use crate::report::table::Setting;
-use crate::report::words::count;
+use crate::report::words::{self, count};
 use crate::report::{json, story, table};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
@@ -23,7 +23,10 @@ use std::time::Duration;
 
 /// Seeds for each cell unless told otherwise: with about a millisecond a run, the whole table
 /// takes about a minute on two cores, and "it holds" means fewer than 0.6 % of runs.
-pub const SEEDS: u64 = 500;
+const SEEDS: u64 = 500;
+
+/// The same on turmoil, where a run takes about 0.3 s: enough to see that the two engines agree.
+const SEEDS_ON_TURMOIL: u64 = 2;
 
 /// Columns of the stories in witnesses, whatever the terminal has.
 const STORY_WIDTH: usize = 120;
@@ -47,8 +50,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
     listen_for_interrupts();
+    let time_scale = subjects.iter().map(|subject| subject.scenario().time_scale).max().unwrap_or(1);
     if !args.json {
-        out::print(&order.announced());
+        out::print(&order.announced(time_scale))?;
     }
 
     let watch = Stopwatch::start();
@@ -62,8 +66,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     folder.replace(&files, &gone(&survey)).map_err(Failure::usage)?;
 
-    let setting = Setting { width: out::width(), took, threads: order.threads, reports: args.reports.display().to_string() };
-    out::print(&if args.json { json::render(&survey) } else { table::render(&survey, &setting) });
+    let reports = args.reports.display().to_string();
+    let setting = Setting { width: out::width(), took, threads: order.threads, time_scale, reports };
+    out::print(&if args.json { json::render(&survey) } else { table::render(&survey, &setting) })?;
     verdict(&survey)
 }
 
@@ -91,26 +96,33 @@ impl Order {
         if budget.is_some_and(|b| b.is_zero()) {
             return Err(Failure::usage("--budget: no time is left for a single run; write for example `30s`"));
         }
+        let engine = names::engine(&args.engine)?;
+        let seeds = args.seeds.unwrap_or(match engine {
+            EngineKind::Event => SEEDS,
+            EngineKind::Turmoil => SEEDS_ON_TURMOIL,
+        });
         Ok(Order {
             strategies: strategy::catalogue().iter().copied().filter(is_named).collect(),
             classes: FaultClass::ALL.into_iter().filter(looked_at).collect(),
             base: Seed(args.seed),
-            quota: if budget.is_some() { Quota::Time } else { Quota::Seeds(args.seeds) },
+            quota: if budget.is_some() { Quota::Time } else { Quota::Seeds(seeds) },
             budget,
             threads: args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from),
-            engine: names::engine(&args.engine)?,
+            engine,
         })
     }
 
     /// The seed comes first: whatever happens afterwards, it can be repeated.
-    fn announced(&self) -> String {
+    fn announced(&self, time_scale: u32) -> String {
         let much = match (self.quota, self.budget) {
             (Quota::Time, Some(budget)) => format!("as many seeds as fit in {}", duration::text(budget)),
             (Quota::Seeds(n), _) => format!("{} a cell", count(n as usize, "seed")),
             (Quota::Time, None) => unreachable!("a time quota has a budget"),
         };
-        let (strategies, classes) = (count(self.strategies.len(), "guard"), self.classes.len());
-        format!("base seed {}: {strategies} × {classes} fault classes, {much}\n\n", self.base)
+        let (strategies, classes) = (count(self.strategies.len(), "guard"), count(self.classes.len(), "fault class"));
+        let engine = words::engine(self.engine, time_scale);
+        let head = format!("base seed {}: {strategies} × {classes}, {much}, {engine}", self.base);
+        words::wrap(&head, out::width()).into_iter().map(|line| line + "\n").collect::<String>() + "\n"
     }
 
     fn sweep(&self, subjects: &[&dyn Subject], watch: Stopwatch) -> Result<Swept, Failure> {

@@ -33,12 +33,14 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes sure that `path` is a folder, creating it if need be, and that it can be written to.
+    /// Makes sure that `path` is a folder that can be written to, or can be created. What is
+    /// created for the trial is removed again: the sweep may fail or be interrupted.
     ///
     /// # Errors
     /// It is something else, or cannot be created or written to.
     pub fn open(path: &Path) -> Result<Folder, Unwritable> {
         let folder = Folder { path: path.to_owned() };
+        let missing = folder.missing();
         let probe = || {
             fs::create_dir_all(path.join(WITNESSES))?;
             for place in [path.to_owned(), path.join(WITNESSES)] {
@@ -46,10 +48,19 @@ impl Folder {
                 File::create(&probe)?;
                 fs::remove_file(probe)?;
             }
-            Ok(())
+            replaceable(&path.join(VERDICTS))
         };
-        probe().map_err(|why| folder.unwritable(why))?;
+        let probed = probe();
+        remove_empty(&missing);
+        probed.map_err(|why| folder.unwritable(why))?;
         Ok(folder)
+    }
+
+    /// The folders that are not there yet, innermost first.
+    fn missing(&self) -> Vec<PathBuf> {
+        let witnesses = self.path.join(WITNESSES);
+        let missing = witnesses.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        missing.map(Path::to_owned).collect()
     }
 
     /// Puts all these files (name in the folder, content) in place, or, if one of them cannot
@@ -58,20 +69,24 @@ impl Folder {
     /// # Errors
     /// Something could not be written.
     pub fn replace(&self, files: &[(String, String)], gone: &[String]) -> Result<(), Unwritable> {
+        let missing = self.missing();
         let mut staged: Vec<(PathBuf, PathBuf)> = Vec::new();
-        let written = files.iter().try_for_each(|(name, content)| {
+        let mut stage = |(name, content): &(String, String)| {
             let place = self.path.join(name);
+            replaceable(&place)?;
             let temporary = beside(&place);
             staged.push((temporary.clone(), place));
             let mut file = File::create(&temporary)?;
             file.write_all(content.as_bytes())?;
             file.sync_all()
-        });
+        };
+        let written = fs::create_dir_all(self.path.join(WITNESSES)).and_then(|()| files.iter().try_for_each(&mut stage));
         let placed = written.and_then(|()| staged.iter().try_for_each(|(temporary, place)| fs::rename(temporary, place)));
         if let Err(why) = placed {
             for (temporary, _) in &staged {
                 let _ = fs::remove_file(temporary);
             }
+            remove_empty(&missing);
             return Err(self.unwritable(why));
         }
         for name in gone {
@@ -85,6 +100,23 @@ impl Folder {
 
     fn unwritable(&self, why: io::Error) -> Unwritable {
         Unwritable { path: self.path.display().to_string(), why }
+    }
+}
+
+/// A file can be put in this place: no folder is there.
+fn replaceable(place: &Path) -> io::Result<()> {
+    if place.is_dir() {
+        let name = place.file_name().unwrap_or(place.as_os_str()).to_string_lossy();
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, format!("{name} is a folder")));
+    }
+    Ok(())
+}
+
+/// Removes those of the folders, innermost first, in which nothing is.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        // One that cannot be removed is used by somebody, or was never made.
+        let _ = fs::remove_dir(folder);
     }
 }
 
@@ -128,6 +160,27 @@ mod tests {
         assert!(folder.replace(&files, &[]).is_err());
         assert_eq!(fs::read_to_string(temp.path().join(VERDICTS)).unwrap(), "old");
         assert_eq!(names(temp.path()), ["verdicts.json", "witnesses"]);
+    }
+
+    /// Nothing is left of a trial, nor of a replacement that failed.
+    #[test]
+    fn folders_are_made_only_when_there_is_something_to_put_in() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = Folder::open(&temp.path().join("new/reports")).unwrap();
+        assert_eq!(names(temp.path()), [""; 0]);
+        assert!(folder.replace(&[("missing/folder.toml".to_owned(), String::new())], &[]).is_err());
+        assert_eq!(names(temp.path()), [""; 0]);
+        folder.replace(&[(VERDICTS.to_owned(), "new".to_owned())], &[]).unwrap();
+        assert_eq!(names(&temp.path().join("new/reports")), ["verdicts.json", "witnesses"]);
+    }
+
+    #[test]
+    fn a_folder_in_the_verdicts_place_is_told_at_once() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join(VERDICTS)).unwrap();
+        let told = Folder::open(temp.path()).unwrap_err().to_string();
+        assert!(told.contains(": verdicts.json is a folder; "), "{told}");
+        assert_eq!(names(temp.path()), ["verdicts.json"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::explore::sweep::Quota;
 use crate::explore::{Cell, Mark, Row, Survey, bound};
 use crate::plan::FaultClass;
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
-use crate::report::words::{count, percent, thousands, wrap};
+use crate::report::words::{self, count, percent, thousands, wrap};
 use crate::seed::Seed;
 use std::fmt::Write;
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub struct Setting {
     pub took: Duration,
     /// On how many threads.
     pub threads: usize,
+    /// By how much the durations of the deployments were divided; 1 = not at all.
+    pub time_scale: u32,
     /// The folder of the reports, as the user would write it.
     pub reports: String,
 }
@@ -246,14 +248,17 @@ fn look(strategy: &str, cell: &Cell, first: Seed, setting: &Setting) -> String {
 /// Seeds, rate, time, and what "ok" is worth.
 fn summary(survey: &Survey, setting: &Setting) -> String {
     let (cells, good) = (survey.cells().count(), survey.cells().filter(|(_, cell)| cell.as_expected()).count());
-    let verdict = if cells == good {
-        paint(GOOD, &format!("all {} as expected", count(cells, "cell")))
-    } else {
-        paint(ALARM, &format!("{good} of {} as expected", count(cells, "cell")))
+    let verdict = match (cells, good) {
+        (1, 1) => paint(GOOD, "the one cell is as expected"),
+        (1, _) => paint(ALARM, "the one cell is not as expected"),
+        _ if cells == good => paint(GOOD, &format!("all {} as expected", count(cells, "cell"))),
+        _ => paint(ALARM, &format!("{good} of {} as expected", count(cells, "cell"))),
     };
     let (least, most) = survey.spread();
     let per_cell = match survey.quota {
         Quota::Seeds(n) => format!("{} a cell", count(n as usize, "seed")),
+        Quota::Time if most == 0 => "not one seed fit in the time".to_owned(),
+        Quota::Time if least == most => format!("{} a cell", count(least as usize, "seed")),
         Quota::Time => format!("{} to {} seeds a cell", thousands(least), thousands(most)),
     };
     let seconds = setting.took.as_secs_f64();
@@ -265,12 +270,12 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
             count(survey.certified, "run")
         ),
         format!(
-            "{} in {seconds:.1} s, {} seeds/s on {}; base seed {}, {} engine",
+            "{} in {seconds:.1} s, {} seeds/s on {}; base seed {}, {}",
             count(survey.runs() as usize, "run"),
             thousands(rate),
             count(setting.threads, "thread"),
             survey.base,
-            survey.engine.name()
+            words::engine(survey.engine, setting.time_scale)
         ),
     ];
     lines.extend(worth(survey).iter().flat_map(|text| wrap(text, setting.width)));
@@ -284,8 +289,8 @@ fn worth(survey: &Survey) -> Option<String> {
     let (name, weakest) = holding.min_by_key(|(_, cell)| cell.tally.felt)?;
     let felt = weakest.tally.felt;
     Some(format!(
-        "ok = held in all of at least {} felt runs (fewest: {name} under {}): with 95 % confidence fewer than {} of runs break it (1 − 0.05^(1/{felt}))",
-        thousands(felt),
+        "ok = held in all of at least {} (fewest: {name} under {}): with 95 % confidence fewer than {} of runs break it (1 − 0.05^(1/{felt}))",
+        count(felt as usize, "felt run"),
         weakest.class,
         percent(bound::upper_bound(felt)?)
     ))

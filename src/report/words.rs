@@ -3,6 +3,7 @@
 use crate::plan::{Direction, Fault, Harm, Target, Trigger, duration};
 use crate::strategy::Policy;
 use crate::trace::Phase;
+use crate::world::EngineKind;
 use std::time::Duration;
 
 /// `49,500`.
@@ -32,9 +33,22 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// `1 cell`, `2 cells`.
+/// `1 cell`, `2 cells`, `2 classes`.
 pub fn count(n: usize, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
+    let ending = match n {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", thousands(n as u64))
+}
+
+/// An engine, and whether the runs on it are those of a scaled deployment.
+pub fn engine(engine: EngineKind, time_scale: u32) -> String {
+    match time_scale {
+        0 | 1 => format!("{} engine", engine.name()),
+        scale => format!("{} engine, durations divided by {scale}", engine.name()),
+    }
 }
 
 /// A policy's name.
@@ -151,7 +165,10 @@ mod tests {
     fn numbers_read_as_people_write_them() {
         assert_eq!([0, 999, 1_000, 49_500, 1_234_567].map(thousands), ["0", "999", "1,000", "49,500", "1,234,567"]);
         assert_eq!([0.5, 0.0951, 0.005_973, 0.000_03].map(percent), ["50 %", "9.5 %", "0.60 %", "0.0030 %"]);
-        assert_eq!((count(1, "cell"), count(2, "cell")), ("1 cell".to_owned(), "2 cells".to_owned()));
+        assert_eq!([1, 2].map(|n| count(n, "cell")), ["1 cell", "2 cells"]);
+        assert_eq!([1, 2].map(|n| count(n, "fault class")), ["1 fault class", "2 fault classes"]);
+        assert_eq!(engine(EngineKind::Event, 1), "event engine");
+        assert_eq!(engine(EngineKind::Turmoil, 120), "turmoil engine, durations divided by 120");
         assert_eq!([252_000, 0, -1_500].map(signed), ["+4m 12s", "±0", "−1s 500ms"]);
     }
 

@@ -88,19 +88,17 @@ impl Teller<'_> {
                 }
             };
         }
-        self.flush(true);
+        self.flush();
         self.told
     }
 
     fn say(&mut self, at: SimTime, voice: Voice, text: String) {
-        self.flush(false);
+        self.flush();
         self.told.push(Beat { at, voice, text });
     }
 
-    fn flush(&mut self, at_last: bool) {
-        if let Some((at, text)) = self.quiet.flush(at_last) {
-            // What was kept back may be older than what has been told since; time never runs backwards in a story.
-            let at = self.told.last().map_or(at, |last| at.max(last.at));
+    fn flush(&mut self) {
+        if let Some((at, text)) = self.quiet.flush() {
             self.told.push(Beat { at, voice: Voice::Quiet, text });
         }
     }
@@ -216,21 +214,25 @@ impl Teller<'_> {
     }
 
     fn began(&mut self, at: SimTime, attempt: AttemptId, text: &str) {
-        match self.attempts.get(attempt) {
-            Some(known) if !known.eventful => self.quiet.add(at, Kind::Poll(known.reason())),
-            Some(_) | None => self.say(at, Voice::Node(attempt.node, State::Running), text.to_owned()),
+        if self.attempts.get(attempt).is_none_or(|known| known.eventful) {
+            self.say(at, Voice::Node(attempt.node, State::Running), text.to_owned());
         }
     }
 
+    /// A poll counts when it has come to nothing: what made it so stands before it.
     fn ended(&mut self, at: SimTime, attempt: AttemptId, belief: Belief) {
-        if self.attempts.get(attempt).is_some_and(|known| known.eventful) {
-            let believed = match belief {
-                Belief::Settled => "believes: settled",
-                Belief::AlreadySettled => "believes: settled before",
-                Belief::Busy => "believes: busy",
-                Belief::Failed => "believes: failed",
-            };
-            self.say(at, Voice::Node(attempt.node, State::Running), format!("#{} {believed}", attempt.number));
+        match self.attempts.get(attempt) {
+            Some(known) if known.eventful => {
+                let believed = match belief {
+                    Belief::Settled => "believes: settled",
+                    Belief::AlreadySettled => "believes: settled before",
+                    Belief::Busy => "believes: busy",
+                    Belief::Failed => "believes: failed",
+                };
+                self.say(at, Voice::Node(attempt.node, State::Running), format!("#{} {believed}", attempt.number));
+            }
+            Some(known) => self.quiet.add(at, Kind::Poll(known.reason())),
+            None => {}
         }
     }
 

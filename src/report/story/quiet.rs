@@ -25,21 +25,17 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// Gathers one.
+    /// Gathers one, at the time at which it was over.
     pub fn add(&mut self, at: SimTime, kind: Kind) {
         *self.counts.entry(kind).or_default() += 1;
         self.span = Some((self.span.map_or(at, |(first, _)| first), at));
     }
 
-    /// One line for all that was gathered, and when the last of it happened. Little things that
-    /// are few are kept back for the next line: a line for each single renewal would drown the story.
-    pub fn flush(&mut self, at_last: bool) -> Option<(SimTime, String)> {
+    /// One line for all that was gathered, and when the last of it happened. Nothing is kept
+    /// back for a later line: there it would stand behind what happened after it.
+    pub fn flush(&mut self) -> Option<(SimTime, String)> {
         let polls: usize = self.counts.iter().filter(|(kind, _)| matches!(kind, Kind::Poll(_))).map(|(_, n)| n).sum();
-        let all: usize = self.counts.values().sum();
         let (first, last) = self.span?;
-        if polls == 0 && all < 4 && !at_last {
-            return None;
-        }
         let mut said = Vec::new();
         if polls > 0 {
             let reason = |(kind, n): (&Kind, &usize)| match kind {

@@ -126,6 +126,30 @@ fn many_nodes_are_told_as_a_list() {
     assert!(!text.contains('│'));
 }
 
+/// Little things stand before what happened later, and a poll behind what made it come to nothing.
+#[test]
+fn what_is_gathered_stands_at_its_time() {
+    let (mut seen, plan, calendar) = stalled();
+    let mut pen = Pen(Trace::default());
+    let (a0, a1) = (AttemptId { node: N0, number: 1 }, AttemptId { node: N1, number: 1 });
+    pen.at(6_000, Event::Committed { tx: TxId(1), by: HostId::Traffic, began: SimTime(MIDNIGHT + 5_990) });
+    pen.at(6_000, Event::Earned { tx: TxId(1), earning: 1, player: PlayerId(7), amount: 5, at: WallTime(0) });
+    pen.begin(7_000, &calendar, a1, 0);
+    pen.begin(7_010, &calendar, a0, 0);
+    pen.at(7_050, Event::LeaseGranted { to: HostId::Node(N0), ttl_ms: 1_800_000 });
+    pen.at(7_060, Event::LeaseRefused { to: HostId::Node(N1), holder: HostId::Node(N0) });
+    pen.end(7_070, a1, Belief::Busy);
+    pen.settle(9_000, 2, N0);
+    pen.end(9_100, a0, Belief::Settled);
+    (seen.run.trace, seen.findings) = (pen.0, Vec::new());
+    let text = anstream::adapter::strip_str(&story(&seen, &plan, &calendar, 3, 120).join("\n")).to_string();
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("00:")).collect();
+    let starts = ["00:00:06.000    … 1 earning …", "00:00:07.010  │ 00:00:07 #1 for", "00:00:07.050  ├ lease   granted to n0"];
+    assert!(starts.iter().zip(&lines).all(|(start, line)| line.starts_with(start)), "{text}");
+    assert_eq!(lines[3], "00:00:07.070    … 1 poll: lease refused …");
+    assert!(lines.windows(2).all(|pair| pair[0][..12] <= pair[1][..12]), "time runs backwards:\n{text}");
+}
+
 /// Whatever is cut, both ways or one, the victim stands in front.
 #[test]
 fn links_that_break_together_are_one_line() {

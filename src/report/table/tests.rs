@@ -70,7 +70,7 @@ pub(crate) fn surprising() -> Survey {
 }
 
 fn plain(survey: &Survey, width: usize) -> String {
-    let setting = Setting { width, took: Duration::from_millis(58_100), threads: 2, reports: "reports".to_owned() };
+    let setting = Setting { width, took: Duration::from_millis(58_100), threads: 2, time_scale: 1, reports: "reports".to_owned() };
     anstream::adapter::strip_str(&render(survey, &setting)).to_string()
 }
 
@@ -89,6 +89,21 @@ fn eighty_columns_fall_back_to_lists() {
 #[test]
 fn every_kind_of_surprise_is_told_with_its_reason_and_command() {
     insta::assert_snapshot!(plain(&surprising(), 120));
+}
+
+/// One cell is one cell; and a deployment that was scaled says so.
+#[test]
+fn a_single_cell_is_told_in_the_singular() {
+    let mut survey = foreseen();
+    survey.rows.truncate(1);
+    survey.rows[0].cells.truncate(1);
+    (survey.classes, survey.quota, survey.engine) = (vec![FaultClass::Calm], Quota::Time, EngineKind::Turmoil);
+    let setting = Setting { width: 160, took: Duration::from_secs(1), threads: 1, time_scale: 120, reports: "reports".to_owned() };
+    let text = anstream::adapter::strip_str(&render(&survey, &setting)).to_string();
+    assert!(text.contains("the one cell is as expected: 500 seeds a cell, 1 pinned plan,"), "{text}");
+    assert!(text.contains("turmoil engine, durations divided by 120\n"), "{text}");
+    survey.rows[0].cells[0].tally.runs = 0;
+    assert!(render(&survey, &setting).contains("not one seed fit in the time"), "{text}");
 }
 
 /// Colours say nothing that signs do not say, and a cell's width does not count them.

@@ -1,0 +1,28 @@
+//! Files that users name: read, if they can be what they should be.
+
+use crate::cli::exit::Failure;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes of the longest file that is read. A witness has some kilobytes.
+const LONGEST: u64 = 8 * 1024 * 1024;
+
+/// The text of a file. What never ends, such as a device, or may keep one waiting, such as a
+/// pipe, is not even opened.
+pub fn text(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let unreadable = |e: std::io::Error| Failure::Usage(format!("cannot read {name}: {e}"));
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(Failure::Usage(format!("cannot read {name}: it is not a regular file; write the name of a witness file")));
+    }
+    let mut text = String::new();
+    // The length is that of what is read, not what the file system says: the file may still grow.
+    let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    match read {
+        Ok(length) if length as u64 <= LONGEST => Ok(text),
+        // A character cut in two at the bound is not text either.
+        Err(e) if fs::metadata(path).is_ok_and(|file| file.len() <= LONGEST) => Err(unreadable(e)),
+        Ok(_) | Err(_) => Err(Failure::Usage(format!("cannot read {name}: it is larger than 8 MiB, so it is no witness file"))),
+    }
+}
