@@ -10,6 +10,7 @@ mod crash_before_payment;
 mod crashed_holder;
 mod database_crash;
 mod determinism;
+mod example;
 mod fairness;
 mod fast_clock;
 mod horizon;
