@@ -15,6 +15,7 @@ mod fairness;
 mod fast_clock;
 mod horizon;
 mod job_error;
+mod late_clock;
 mod late_delete;
 mod layers;
 mod misbehaviour;

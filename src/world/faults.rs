@@ -68,10 +68,13 @@ impl Faults {
         first
     }
 
-    /// The clock faults that struck `host`.
+    /// The clock faults that have struck `host`. What has not struck yet cannot be noticed.
     pub(super) fn of_clock(&self, host: HostId, nodes: u8) -> Vec<FaultId> {
         let struck = |target: Target| resolve(target, None, nodes).contains(&host);
+        let receipts = self.receipts.borrow();
+        let fired = |id: FaultId| receipts[usize::from(id.0)].fired.is_some();
         self.each()
+            .filter(|(id, _)| fired(*id))
             .filter(|(_, f)| matches!(f.harm, Harm::ClockOffset { host, .. } | Harm::ClockDrift { host, .. } if struck(host)))
             .map(|(id, _)| id)
             .collect()
