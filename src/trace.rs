@@ -157,6 +157,47 @@ pub enum Event {
     PaymentRepeated { period: PeriodId, rank: i64, player: PlayerId },
 }
 
+impl Event {
+    /// The transaction that a row event belongs to; `None` for everything that is not a row.
+    pub fn transaction(&self) -> Option<TxId> {
+        match *self {
+            Event::Earned { tx, .. }
+            | Event::Marked { tx, .. }
+            | Event::Taken { tx, .. }
+            | Event::Ranked { tx, .. }
+            | Event::Settled { tx, .. }
+            | Event::TaskSet { tx, .. }
+            | Event::FenceSet { tx, .. }
+            | Event::Queued { tx, .. }
+            | Event::Delivered { tx, .. } => Some(tx),
+            Event::Booted { .. }
+            | Event::Crashed { .. }
+            | Event::PoweredOff { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. }
+            | Event::Cut { .. }
+            | Event::Healed { .. }
+            | Event::ReplyLost { .. }
+            | Event::ClockSet { .. }
+            | Event::Panicked { .. }
+            | Event::Fired { .. }
+            | Event::Felt { .. }
+            | Event::AttemptBegan { .. }
+            | Event::AttemptEnded { .. }
+            | Event::Step { .. }
+            | Event::LeaseGranted { .. }
+            | Event::LeaseRefused { .. }
+            | Event::LeaseExtended { .. }
+            | Event::LeaseReleased { .. }
+            | Event::LeaseExpired { .. }
+            | Event::Committed { .. }
+            | Event::IdleInTransaction { .. }
+            | Event::Paid { .. }
+            | Event::PaymentRepeated { .. } => None,
+        }
+    }
+}
+
 /// An event and the true time at which it happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {

@@ -2,7 +2,7 @@
 //! period, and which rows they wrote. Every row event belongs to the `Committed` directly
 //! before it, so a transaction is a slice of the trace and nothing is copied.
 
-use crate::id::{HostId, PeriodId, PlayerId, TxId};
+use crate::id::{HostId, PeriodId, PlayerId};
 use crate::settlement::{Calendar, Period, Standing};
 use crate::time::SimTime;
 use crate::trace::{Event, Record, Trace};
@@ -32,47 +32,8 @@ fn transaction(trace: &Trace, position: usize) -> Option<Transaction<'_>> {
     let record = &trace.records()[position];
     let Event::Committed { tx, by, began } = record.event else { return None };
     let after = &trace.records()[position + 1..];
-    let written = after.iter().take_while(|r| transaction_of(&r.event) == Some(tx)).count();
+    let written = after.iter().take_while(|r| r.event.transaction() == Some(tx)).count();
     Some(Transaction { by, began, at: record.at, position, rows: &after[..written] })
-}
-
-/// The transaction that a row event belongs to; `None` for everything that is not a row.
-fn transaction_of(event: &Event) -> Option<TxId> {
-    match *event {
-        Event::Earned { tx, .. }
-        | Event::Marked { tx, .. }
-        | Event::Taken { tx, .. }
-        | Event::Ranked { tx, .. }
-        | Event::Settled { tx, .. }
-        | Event::TaskSet { tx, .. }
-        | Event::FenceSet { tx, .. }
-        | Event::Queued { tx, .. }
-        | Event::Delivered { tx, .. } => Some(tx),
-        Event::Booted { .. }
-        | Event::Crashed { .. }
-        | Event::PoweredOff { .. }
-        | Event::Paused { .. }
-        | Event::Resumed { .. }
-        | Event::Cut { .. }
-        | Event::Healed { .. }
-        | Event::ReplyLost { .. }
-        | Event::ClockSet { .. }
-        | Event::Panicked { .. }
-        | Event::Fired { .. }
-        | Event::Felt { .. }
-        | Event::AttemptBegan { .. }
-        | Event::AttemptEnded { .. }
-        | Event::Step { .. }
-        | Event::LeaseGranted { .. }
-        | Event::LeaseRefused { .. }
-        | Event::LeaseExtended { .. }
-        | Event::LeaseReleased { .. }
-        | Event::LeaseExpired { .. }
-        | Event::Committed { .. }
-        | Event::IdleInTransaction { .. }
-        | Event::Paid { .. }
-        | Event::PaymentRepeated { .. } => None,
-    }
 }
 
 /// The settlement of one period in one committed transaction.

@@ -59,7 +59,7 @@ impl Attempts {
                 Event::LeaseRefused { to, .. } => mark(&mut attempts, &running, to, |a| a.refused = true),
                 Event::Committed { tx, by, .. } => {
                     // A commit that changed nothing is a read.
-                    let changed = records.get(n + 1).is_some_and(|next| super::commit::belongs_to(&next.event, tx));
+                    let changed = records.get(n + 1).is_some_and(|next| next.event.transaction() == Some(tx));
                     mark(&mut attempts, &running, by, |a| a.eventful |= changed);
                 }
                 _ => {}

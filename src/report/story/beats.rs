@@ -3,7 +3,7 @@
 use crate::id::{AttemptId, FaultId, HostId, NodeId, PlayerId};
 use crate::plan::{FaultPlan, duration};
 use crate::report::story::attempts::Attempts;
-use crate::report::story::commit::{Came, Ledger, belongs_to};
+use crate::report::story::commit::{Came, Ledger};
 use crate::report::story::quiet::{Kind, Quiet};
 use crate::report::words;
 use crate::time::SimTime;
@@ -106,7 +106,7 @@ impl Teller<'_> {
     /// A transaction and its rows; tells how many records that were.
     fn commit(&mut self, records: &[Record]) -> usize {
         let Record { at, event: Event::Committed { tx, by, .. } } = records[0] else { unreachable!("called at a commit") };
-        let rows: Vec<Event> = records[1..].iter().map(|r| r.event).take_while(|e| belongs_to(e, tx)).collect();
+        let rows: Vec<Event> = records[1..].iter().map(|r| r.event).take_while(|e| e.transaction() == Some(tx)).collect();
         match self.ledger.read(by, &rows) {
             Came::ToNothing => {}
             Came::ToAnEarning => self.quiet.add(at, Kind::Earning),

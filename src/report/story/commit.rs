@@ -1,29 +1,9 @@
 //! A transaction in one line: what its rows mean together.
 
-use crate::id::{HostId, PeriodId, TxId};
+use crate::id::{HostId, PeriodId};
 use crate::report::words::count;
 use crate::trace::{Event, TaskStatus};
 use std::collections::BTreeMap;
-
-/// Whether a row event belongs to a transaction.
-pub fn belongs_to(event: &Event, transaction: TxId) -> bool {
-    transaction_of(event) == Some(transaction)
-}
-
-fn transaction_of(event: &Event) -> Option<TxId> {
-    match event {
-        Event::Earned { tx, .. }
-        | Event::Marked { tx, .. }
-        | Event::Taken { tx, .. }
-        | Event::Ranked { tx, .. }
-        | Event::Settled { tx, .. }
-        | Event::TaskSet { tx, .. }
-        | Event::FenceSet { tx, .. }
-        | Event::Queued { tx, .. }
-        | Event::Delivered { tx, .. } => Some(*tx),
-        _ => None,
-    }
-}
 
 /// What a transaction came to.
 #[derive(Debug, PartialEq, Eq)]
