@@ -7,6 +7,7 @@ mod cli;
 mod commit_reply_lost;
 mod crash_after_claim;
 mod crash_before_payment;
+mod crash_in_commit;
 mod crashed_holder;
 mod database_crash;
 mod determinism;

@@ -13,6 +13,7 @@ mod expectation;
 mod lease;
 mod payment;
 mod pinned;
+mod raw;
 mod table_key;
 mod version;
 

@@ -119,12 +119,13 @@ impl World {
         }
     }
 
-    /// A host is in this phase of a step: strikes what that sets off.
-    pub(super) fn step_reached(self: &Rc<Self>, host: HostId, step: StepName, phase: Phase) -> Blow {
-        if !self.faults.has_step_triggers {
-            return Blow::None;
-        }
-        let due = self.faults.set_off_by(host, step, phase);
+    /// A host is in this phase of a step: the faults that this sets off.
+    pub(super) fn set_off(&self, host: HostId, step: StepName, phase: Phase) -> Vec<FaultId> {
+        if self.faults.has_step_triggers { self.faults.set_off_by(host, step, phase) } else { Vec::new() }
+    }
+
+    /// Faults strike that a step of `host` has set off.
+    pub(super) fn strike_at(self: &Rc<Self>, host: HostId, due: Vec<FaultId>) -> Blow {
         due.into_iter().map(|id| self.strike(id, Some(host))).fold(Blow::None, |one, other| if other == Blow::None { one } else { other })
     }
 
