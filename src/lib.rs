@@ -35,6 +35,48 @@
 //! # Ok::<(), onceproof::scenario::Misconfigured>(())
 //! ```
 //!
+//! # A strategy of your own
+//!
+//! It gets its node's redis-rs and tokio-postgres connections, clock, random numbers and named
+//! steps from its [`Context`], and [`check`] says what becomes of it. This one takes the period's
+//! task row inside the settlement transaction, so whoever comes second finds it taken. It makes no
+//! promise in words, and so promises everything: nothing breaks, in any class of faults.
+//!
+//! ```
+//! use onceproof::strategy::body::{self, ATOMIC_STEPS};
+//! use onceproof::{Belief, Check, Context, Error, FaultClass, Period, PeriodId, StepName, Strategy, async_trait, steps};
+//!
+//! const TAKE: &str = "UPDATE task SET status = 2 WHERE period = $1 AND status = 0";
+//!
+//! struct TaskRow;
+//!
+//! #[async_trait(?Send)]
+//! impl Strategy for TaskRow {
+//!     fn name(&self) -> &'static str {
+//!         "my-task-row"
+//!     }
+//!     fn steps(&self) -> &'static [StepName] {
+//!         steps!["take", "tx.settlement"; ATOMIC_STEPS]
+//!     }
+//!     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
+//!         body::unfinished(context).await.map(Some)
+//!     }
+//!     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+//!         let context = &*context;
+//!         body::atomic_job(context, period, async |now| {
+//!             let taken = context.postgres("take", async |db| db.execute(TAKE, &[&period.id.0]).await).await?;
+//!             body::record(context, period, 1, now).await?;
+//!             Ok(taken == 1)
+//!         })
+//!         .await
+//!     }
+//! }
+//!
+//! let few = Check { classes: vec![FaultClass::Pause, FaultClass::ReplyLost], seeds: 20, ..Check::of(&TaskRow) };
+//! few.run()?.assert_as_expected();
+//! # Ok::<(), onceproof::check::CheckError>(())
+//! ```
+//!
 //! # Layers
 //!
 //! A module uses only its own row and those above it (ARCHITECTURE.md says why, a test says
@@ -52,6 +94,7 @@
 //! | judgement | [`invariant`]: words and domain only |
 //! | search | [`explore`]: sweep, certify, witness |
 //! | report | [`report`]: results as text and files |
+//! | test | [`check`]: one call for a strategy of your own |
 //! | command | [`cli`] |
 
 pub mod id;
@@ -69,4 +112,16 @@ pub mod world;
 pub mod invariant;
 pub mod explore;
 pub mod report;
+pub mod check;
 pub mod cli;
+
+// What a strategy of your own needs, under one name. The client libraries are the very ones that
+// its connections come from: a crate that names them itself has to name these versions.
+pub use async_trait::async_trait;
+pub use check::Check;
+pub use id::{Letter, PeriodId};
+pub use plan::FaultClass;
+pub use settlement::Period;
+pub use strategy::{Context, Error, Expectation, Policy, Strategy};
+pub use trace::{Belief, StepName};
+pub use {redis, tokio_postgres};

@@ -8,6 +8,7 @@ use crate::host::{Duplex, Listen, Task};
 use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
 use crate::time::SimTime;
+use crate::trace::StepName;
 use futures_util::future::LocalBoxFuture;
 use std::io;
 use std::rc::Rc;
@@ -107,4 +108,20 @@ pub enum Refused {
         "the code of {host} called `tokio::spawn`, whose task would escape crashes and pauses; use `Context::spawn` (or the host's `spawn`) instead"
     )]
     TokioSpawn { host: HostId },
+    /// Steps that no fault plan knows of: nothing would ever go wrong in them.
+    #[error("the strategy makes steps that its `steps` do not declare, so that no fault would ever strike in them; add {}", steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(", "))]
+    Undeclared { steps: Vec<StepName> },
+    /// A step whose name says the opposite of what it does.
+    #[error("{}", misnamed(step, *is_work))]
+    Misnamed { step: StepName, is_work: bool },
+}
+
+fn misnamed(step: &str, is_work: bool) -> String {
+    if is_work {
+        format!("`{step}` is a step of work; fault plans know such steps by their name: begin it with `work`")
+    } else {
+        format!(
+            "`{step}` talks to a store, but its name begins with `work`, by which fault plans know steps that talk to nobody; give it another"
+        )
+    }
 }

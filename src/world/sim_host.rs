@@ -63,8 +63,11 @@ impl Host for SimHost {
         attempt: AttemptId,
         step: StepName,
         phase: Phase,
-        _peer: Option<HostId>,
+        peer: Option<HostId>,
     ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
+        if phase == Phase::Before {
+            self.world.made(step, peer.is_none());
+        }
         // A request that nobody tears has no middle worth telling.
         if phase != Phase::Sent {
             self.world.record(Event::Step { attempt, step, phase });

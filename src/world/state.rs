@@ -4,14 +4,18 @@ use crate::id::{AttemptId, FaultId, HostId};
 use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
 use crate::time::SimTime;
-use crate::trace::{Event, Trace};
+use crate::trace::{Event, StepName, Trace};
 use crate::world::clock::Clock;
-use crate::world::engine::{Engine, Observer};
+use crate::world::engine::{Engine, Observer, Refused};
 use crate::world::faults::Faults;
 use rand::RngExt;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+
+/// What the names of steps that talk to nobody begin with.
+const WORK: &str = "work";
 
 /// What the world knows of one host.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,12 +36,17 @@ pub(super) struct World {
     randoms: Vec<RefCell<Rng>>,
     hosts: RefCell<Vec<HostState>>,
     panics: RefCell<Vec<(HostId, String)>>,
+    /// The steps that the strategy declares.
+    steps: &'static [StepName],
+    /// Those that it makes all the same.
+    undeclared: RefCell<BTreeSet<StepName>>,
+    misnamed: Cell<Option<(StepName, bool)>>,
     /// Weak, for the engine owns the hosts, and they own the world.
     engine: OnceCell<Weak<dyn Engine>>,
 }
 
 impl World {
-    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults) -> Rc<World> {
+    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults, steps: &'static [StepName]) -> Rc<World> {
         let count = HostId::all(nodes).count();
         let clock = Clock::perfect(calendar.origin);
         Rc::new(World {
@@ -48,6 +57,9 @@ impl World {
             randoms: HostId::all(nodes).map(|h| RefCell::new(seed.fork("host").nth(h.index() as u64).rng())).collect(),
             hosts: RefCell::new(vec![HostState::default(); count]),
             panics: RefCell::default(),
+            steps,
+            undeclared: RefCell::default(),
+            misnamed: Cell::default(),
             engine: OnceCell::new(),
             calendar,
         })
@@ -161,6 +173,25 @@ impl World {
             state.paused_by = None;
         }
         ours
+    }
+
+    /// A step is being made: what its strategy declares about it must be true.
+    pub(super) fn made(&self, step: StepName, is_work: bool) {
+        if !self.steps.contains(&step) {
+            self.undeclared.borrow_mut().insert(step);
+        }
+        if is_work != step.starts_with(WORK) {
+            self.misnamed.set(Some((step, is_work)));
+        }
+    }
+
+    /// Why the run means nothing although it came to its end: a fault plan could not know what its steps are.
+    pub(super) fn refusal(&self) -> Option<Refused> {
+        let steps: Vec<StepName> = self.undeclared.take().into_iter().collect();
+        if !steps.is_empty() {
+            return Some(Refused::Undeclared { steps });
+        }
+        self.misnamed.get().map(|(step, is_work)| Refused::Misnamed { step, is_work })
     }
 
     /// What is left when the run is over: the history and the panics.
