@@ -8,7 +8,7 @@ use onceproof::check::{self, CheckError, Checked};
 use onceproof::strategy::body::{self, JOB_STEPS};
 use onceproof::time::Span;
 use onceproof::world::EngineKind;
-use onceproof::{Belief, Check, Context, Error, FaultClass, Letter, Period, Policy, StepName, Strategy, async_trait, steps};
+use onceproof::{Belief, Check, Context, Error, FaultClass, Letter, Period, Policy, Step, Strategy, async_trait, redis, steps};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -38,8 +38,8 @@ enum Habit {
     /// It draws from its node's.
     SeededDice,
     UndeclaredStep,
-    /// Its step of work is called otherwise.
-    MisnamedWork,
+    /// It asks a server in what it declares as work.
+    MisdeclaredStep,
     Promises,
 }
 
@@ -51,10 +51,10 @@ impl Strategy for Habitual {
         "habitual"
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         match self.0 {
             Habit::UndeclaredStep => &JOB_STEPS,
-            _ => steps!["work.mine", "upload"; JOB_STEPS],
+            _ => steps![Step::work("upload"); JOB_STEPS],
         }
     }
 
@@ -77,8 +77,10 @@ impl Strategy for Habitual {
             Habit::SpawnOnTokio => drop(tokio::spawn(async {})),
             Habit::Dice => context.sleep(u64::from(rand::random::<u32>() % 60_000).ms()).await,
             Habit::SeededDice => context.sleep((context.random() % 60_000).ms()).await,
-            Habit::UndeclaredStep => context.work_step("work.mine", context.sleep(1.seconds())).await?,
-            Habit::MisnamedWork => context.work_step("upload", context.sleep(1.seconds())).await?,
+            Habit::UndeclaredStep => context.work_step("upload", context.sleep(1.seconds())).await?,
+            Habit::MisdeclaredStep => {
+                context.redis("upload", async |mut redis| redis::Cmd::get("key").exec_async(&mut redis).await).await?
+            }
         }
         body::job(context, period).await
     }
@@ -94,8 +96,8 @@ fn what_cannot_be_simulated_is_refused_with_the_cure() {
     for (habit, cure) in [
         (&Habitual(Habit::SleepOnTokio), "use `Context::sleep`"),
         (&Habitual(Habit::SpawnOnTokio), "use `Context::spawn`"),
-        (&Habitual(Habit::UndeclaredStep), "do not declare, so that no fault would ever strike in them; add `work.mine`"),
-        (&Habitual(Habit::MisnamedWork), "begin it with `work`"),
+        (&Habitual(Habit::UndeclaredStep), "add `Step::work(\"upload\")`"),
+        (&Habitual(Habit::MisdeclaredStep), "add `Step::lease(\"upload\")`"),
     ] {
         let refused = check(habit).expect_err("there is no verdict");
         assert!(matches!(refused, CheckError::Stopped(_)) && refused.to_string().contains(cure), "{refused}");
@@ -154,7 +156,7 @@ fn a_witness_can_be_kept_as_a_test() {
     }
 }
 
-/// A class that has no plan for a strategy is left out, and said to be.
+/// A class that cannot strike a strategy is no cell that must be felt.
 #[test]
 fn a_job_that_cannot_fail_is_not_asked_to() {
     struct NoWork;
@@ -164,8 +166,8 @@ fn a_job_that_cannot_fail_is_not_asked_to() {
         fn name(&self) -> &'static str {
             "no-work"
         }
-        fn steps(&self) -> &'static [StepName] {
-            &["look"]
+        fn steps(&self) -> &'static [Step] {
+            &[Step::database("look")]
         }
         async fn attempt(&self, context: &mut Context, _: Period) -> Result<Belief, Error> {
             context.postgres("look", async |db| db.query("SELECT period FROM settlement", &[]).await).await?;
@@ -174,7 +176,7 @@ fn a_job_that_cannot_fail_is_not_asked_to() {
     }
 
     let checked = Check { classes: vec![FaultClass::JobError], seeds: 5, ..Check::of(&NoWork) }.run().expect("a verdict");
-    assert_eq!(checked.unaimed, [FaultClass::JobError]);
-    assert!(checked.to_string().contains("could strike: job-error"), "{checked}");
+    let missed = checked.cell(FaultClass::JobError).and_then(|cell| cell.misses).expect("no step of it is work");
+    assert!(checked.cell(FaultClass::Calm).is_some_and(|cell| cell.misses.is_none()) && !missed.is_empty());
     assert!(checked.breaks(FaultClass::Calm, Letter::L), "it settles nothing");
 }

@@ -12,7 +12,7 @@ use onceproof::tokio_postgres::SimpleQueryMessage;
 use onceproof::tokio_postgres::types::{ToSql, Type};
 use onceproof::trace::{Event, Phase, Trace};
 use onceproof::world::{Deployment, EngineKind};
-use onceproof::{Belief, Context, Error, FaultClass, Period, StepName, Strategy, async_trait, redis};
+use onceproof::{Belief, Context, Error, FaultClass, Period, Step, Strategy, async_trait, redis};
 use std::thread;
 
 fn play(strategy: &'static dyn Strategy, engine: EngineKind, plan: &FaultPlan) -> Observed {
@@ -34,8 +34,8 @@ impl Strategy for Asks {
         "asks"
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &["db", "db.refused", "lease"]
+    fn steps(&self) -> &'static [Step] {
+        &[Step::database("db"), Step::database("db.refused"), Step::lease("lease")]
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
@@ -107,8 +107,8 @@ impl Strategy for Forgets {
         "forgets"
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &["look", "begin", "write", "commit"]
+    fn steps(&self) -> &'static [Step] {
+        &[Step::database("look"), Step::database("begin"), Step::database("write"), Step::database("commit")]
     }
 
     async fn attempt(&self, context: &mut Context, _: Period) -> Result<Belief, Error> {
@@ -149,8 +149,8 @@ impl Strategy for Claims {
         "claims"
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &["claim"]
+    fn steps(&self) -> &'static [Step] {
+        &[Step::database("claim")]
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use onceproof::strategy::body::{self, JOB_STEPS};
-//! use onceproof::{Belief, Check, Context, Error, FaultClass, Letter, Period, StepName, Strategy, async_trait, check, redis, steps};
+//! use onceproof::{Belief, Check, Context, Error, FaultClass, Letter, Period, Step, Strategy, async_trait, check, redis, steps};
 //!
 //! struct Lock;
 //!
@@ -19,8 +19,8 @@
 //!     fn name(&self) -> &'static str {
 //!         "my-lock"
 //!     }
-//!     fn steps(&self) -> &'static [StepName] {
-//!         steps!["lock", "unlock"; JOB_STEPS]
+//!     fn steps(&self) -> &'static [Step] {
+//!         steps![Step::lease("lock"), Step::lease("unlock"); JOB_STEPS]
 //!     }
 //!     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
 //!         let lock = redis::cmd("SET").arg(&["job", "1", "NX", "PX", "1800000"]).to_owned();
@@ -46,12 +46,12 @@
 //! A strategy that should hold says nothing about expectations, and its test ends with
 //! [`Checked::assert_as_expected`].
 
+use crate::class::FaultClass;
 use crate::explore::certify::{Distrust, certify};
 use crate::explore::observe::NoResult;
 use crate::explore::sweep::{Quota, Stopped, Sweep, Watch};
 use crate::explore::{Cell, Mark, Observed, Row, Subject, Survey, Witness, observe};
 use crate::id::Letter;
-use crate::plan::FaultClass;
 use crate::report::words::{self, count, wrap};
 use crate::report::{self, NotRepeated, table};
 use crate::scenario::{Misconfigured, Scenario};
@@ -109,7 +109,8 @@ impl Check {
     pub fn run(&self) -> Result<Checked, CheckError> {
         let deployment = Deployment::with_strategy(&self.scenario, self.strategy, self.engine)?;
         let subjects: [&dyn Subject; 1] = [&deployment];
-        let (classes, unaimed): (Vec<_>, Vec<_>) = self.columns().partition(|class| self.can_strike(&deployment, *class));
+        let looked_at = |class: &FaultClass| *class == FaultClass::Calm || self.classes.contains(class);
+        let classes: Vec<FaultClass> = FaultClass::ALL.into_iter().filter(looked_at).collect();
         let sweep =
             Sweep { subjects: &subjects, classes: &classes, base: self.base, quota: Quota::Seeds(self.seeds), threads: self.threads };
         let never = AtomicBool::new(false);
@@ -122,17 +123,7 @@ impl Check {
         let broken = row.cells.iter().filter_map(|cell| Some((cell.class, cell.witness()?)));
         let witnesses = broken.map(|(class, broken)| report::witness(&deployment, self.engine, class, broken)).collect::<Result<_, _>>()?;
         let survey = Survey { base: self.base, engine: self.engine, quota: sweep.quota, classes, rows: vec![row], certified };
-        Ok(Checked { survey, time_scale: deployment.scenario().time_scale, witnesses, unaimed })
-    }
-
-    fn columns(&self) -> impl Iterator<Item = FaultClass> + '_ {
-        FaultClass::ALL.into_iter().filter(|class| *class == FaultClass::Calm || self.classes.contains(class))
-    }
-
-    /// Whether the class has a plan for this strategy at all. Without a step of work, no job can fail.
-    fn can_strike(&self, deployment: &Deployment, class: FaultClass) -> bool {
-        let drawn = || (0..self.seeds).any(|n| !deployment.plan(class, self.base.nth(n)).faults.is_empty());
-        class == FaultClass::Calm || drawn() || !deployment.pinned(class).is_empty()
+        Ok(Checked { survey, time_scale: deployment.scenario().time_scale, witnesses })
     }
 }
 
@@ -186,8 +177,6 @@ pub struct Checked {
     pub survey: Survey,
     /// One run for each cell that broke of its own, in the order of the columns.
     pub witnesses: Vec<Witness>,
-    /// Classes that were asked for and have no plan that could strike the strategy: it has no step for them.
-    pub unaimed: Vec<FaultClass>,
     time_scale: u32,
 }
 
@@ -197,7 +186,7 @@ impl Checked {
         &self.survey.rows[0]
     }
 
-    /// What was seen under a class; `None` if it was not looked at.
+    /// What was seen under a class, or why it misses the strategy; `None` if it was not looked at.
     pub fn cell(&self, class: FaultClass) -> Option<&Cell> {
         self.row().cells.iter().find(|cell| cell.class == class)
     }
@@ -245,9 +234,7 @@ impl fmt::Display for Checked {
             count(*certified, "run"),
             words::engine(*engine, self.time_scale)
         );
-        let unaimed: Vec<String> = self.unaimed.iter().map(ToString::to_string).collect();
-        let left_out = format!("not looked at, because the strategy has no step that it could strike: {}", unaimed.join(", "));
-        for line in wrap(&head, WIDTH).into_iter().chain(wrap(&left_out, WIDTH).into_iter().filter(|_| !unaimed.is_empty())) {
+        for line in wrap(&head, WIDTH) {
             writeln!(f, "{line}")?;
         }
         write!(f, "\n{}", anstream::adapter::strip_str(&table::brief(&self.survey, WIDTH)))?;

@@ -11,7 +11,6 @@
 //! [`Trace`](trace::Trace) the judges turn into a [`Verdict`](invariant::Verdict) each.
 //!
 //! ```
-//! use onceproof::id::InvariantId;
 //! use onceproof::invariant::Verdict;
 //! use onceproof::plan::{FaultPlan, Harm, Target, Trigger};
 //! use onceproof::scenario::Scenario;
@@ -44,7 +43,7 @@
 //!
 //! ```
 //! use onceproof::strategy::body::{self, ATOMIC_STEPS};
-//! use onceproof::{Belief, Check, Context, Error, FaultClass, Period, PeriodId, StepName, Strategy, async_trait, steps};
+//! use onceproof::{Belief, Check, Context, Error, FaultClass, Period, PeriodId, Step, Strategy, async_trait, steps};
 //!
 //! const TAKE: &str = "UPDATE task SET status = 2 WHERE period = $1 AND status = 0";
 //!
@@ -55,8 +54,8 @@
 //!     fn name(&self) -> &'static str {
 //!         "my-task-row"
 //!     }
-//!     fn steps(&self) -> &'static [StepName] {
-//!         steps!["take", "tx.settlement"; ATOMIC_STEPS]
+//!     fn steps(&self) -> &'static [Step] {
+//!         steps![Step::database("take"), Step::database("tx.settlement"); ATOMIC_STEPS]
 //!     }
 //!     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
 //!         body::unfinished(context).await.map(Some)
@@ -84,8 +83,8 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | words | [`id`], [`seed`], [`time`], [`trace`], [`plan`] |
-//! | domain | [`settlement`], [`scenario`] |
+//! | words | [`id`], [`seed`], [`time`], [`trace`], [`step`], [`plan`] |
+//! | domain | [`settlement`], [`scenario`], [`class`] |
 //! | seam | [`host`]: all that the code of a host may do |
 //! | store | [`store`]: the clients |
 //! | strategy | [`strategy`]: the guards, and what each declares |
@@ -101,9 +100,11 @@ pub mod id;
 pub mod seed;
 pub mod time;
 pub mod trace;
+pub mod step;
 pub mod plan;
 pub mod settlement;
 pub mod scenario;
+pub mod class;
 pub mod host;
 pub mod store;
 pub mod strategy;
@@ -119,9 +120,10 @@ pub mod cli;
 // its connections come from: a crate that names them itself has to name these versions.
 pub use async_trait::async_trait;
 pub use check::Check;
+pub use class::FaultClass;
 pub use id::{Letter, PeriodId};
-pub use plan::FaultClass;
 pub use settlement::Period;
+pub use step::Step;
 pub use strategy::{Context, Error, Expectation, Policy, Strategy};
-pub use trace::{Belief, StepName};
+pub use trace::Belief;
 pub use {redis, tokio_postgres};

@@ -1,7 +1,7 @@
 //! A conditional update of the period's task row, inside the settlement transaction: whoever comes second changes nothing.
 
 use onceproof::strategy::body::{self, ATOMIC_STEPS};
-use onceproof::{Belief, Check, Context, Error, Period, PeriodId, StepName, Strategy, async_trait, steps};
+use onceproof::{Belief, Check, Context, Error, Period, PeriodId, Step, Strategy, async_trait, steps};
 
 const TAKE: &str = "UPDATE task SET status = 2 WHERE period = $1 AND status = 0";
 
@@ -13,8 +13,8 @@ impl Strategy for TaskRow {
         "my-task-row"
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        steps!["take", "tx.settlement"; ATOMIC_STEPS]
+    fn steps(&self) -> &'static [Step] {
+        steps![Step::database("take"), Step::database("tx.settlement"); ATOMIC_STEPS]
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {

@@ -1,7 +1,7 @@
 //! A Redis lock around the job: it keeps two nodes from working at the same time, not one after the other.
 
 use onceproof::strategy::body::{self, JOB_STEPS};
-use onceproof::{Belief, Check, Context, Error, FaultClass, Letter, Period, StepName, Strategy, async_trait, redis, steps};
+use onceproof::{Belief, Check, Context, Error, FaultClass, Letter, Period, Step, Strategy, async_trait, redis, steps};
 
 struct Lock;
 
@@ -11,8 +11,8 @@ impl Strategy for Lock {
         "my-lock"
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        steps!["lock", "unlock"; JOB_STEPS]
+    fn steps(&self) -> &'static [Step] {
+        steps![Step::lease("lock"), Step::lease("unlock"); JOB_STEPS]
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

@@ -1,5 +1,6 @@
 //! `onceproof verify`: sweep, certify, weigh, keep witnesses, write, print.
 
+use crate::class::FaultClass;
 use crate::cli::exit::Failure;
 use crate::cli::progress::Bar;
 use crate::cli::stopwatch::Stopwatch;
@@ -7,7 +8,7 @@ use crate::cli::{CANCELLED, Exit, VerifyArgs, listen_for_interrupts, names, out}
 use crate::explore::certify::certify;
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
 use crate::explore::{Row, Subject, Survey};
-use crate::plan::{FaultClass, duration};
+use crate::plan::duration;
 use crate::report::files::{self, Folder};
 use crate::report::table::Setting;
 use crate::report::words::{self, count};

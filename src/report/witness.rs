@@ -1,8 +1,8 @@
 //! A cell's run as a witness. The sweep keeps no history, so the run is made again.
 
+use crate::class::FaultClass;
 use crate::explore::cell::{Broken, RunKey};
 use crate::explore::{Subject, Witness, observe};
-use crate::plan::FaultClass;
 use crate::report::story;
 use crate::seed::Seed;
 use crate::world::EngineKind;

@@ -8,11 +8,12 @@
 
 use crate::id::PeriodId;
 use crate::settlement::{Period, RANKED};
+use crate::step::Step;
 use crate::store::sql::{Param, aggregate, column, int};
 use crate::strategy::context::{Context, Error, WORK};
 use crate::strategy::payment;
 use crate::time::WallTime;
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,41 +21,41 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 /// The steps of [`job`]: five slices of work, the good body in a transaction, direct payout.
-pub const JOB_STEPS: [StepName; 13] = [
+pub const JOB_STEPS: [Step; 13] = [
     WORK[0],
     WORK[1],
     WORK[2],
     WORK[3],
     WORK[4],
-    "tx.begin",
-    "tx.mark",
-    "tx.ranking",
-    "tx.points",
-    "tx.settlement",
-    "tx.commit",
-    "tx.rollback",
-    "pay",
+    Step::database("tx.begin"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.settlement"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("pay"),
 ];
 
 /// The steps of [`atomic_job`] and [`unfinished`], without those of the decision.
-pub const ATOMIC_STEPS: [StepName; 17] = [
-    "settled.find",
-    "outbox.find",
+pub const ATOMIC_STEPS: [Step; 17] = [
+    Step::database("settled.find"),
+    Step::database("outbox.find"),
     WORK[0],
     WORK[1],
     WORK[2],
     WORK[3],
     WORK[4],
-    "tx.begin",
-    "tx.due",
-    "tx.mark",
-    "tx.ranking",
-    "tx.points",
-    "tx.outbox",
-    "tx.commit",
-    "tx.rollback",
-    "outbox.pay",
-    "outbox.sent",
+    Step::database("tx.begin"),
+    Step::database("tx.due"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.outbox"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("outbox.pay"),
+    Step::database("outbox.sent"),
 ];
 
 /// Periods that are settled, with nothing left to deliver.

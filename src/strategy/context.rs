@@ -5,6 +5,7 @@ use crate::host::{Host, JobError, Task};
 use crate::id::{AttemptId, HostId};
 use crate::scenario::{GuardKnobs, Scenario};
 use crate::settlement::Calendar;
+use crate::step::Step;
 use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
 use crate::time::{WallTime, millis};
@@ -32,7 +33,7 @@ pub enum Error {
 }
 
 /// The steps of [`Context::work`], the job in five equal slices.
-pub const WORK: [StepName; 5] = ["work.1", "work.2", "work.3", "work.4", "work.5"];
+pub const WORK: [Step; 5] = [Step::work("work.1"), Step::work("work.2"), Step::work("work.3"), Step::work("work.4"), Step::work("work.5")];
 
 const SLICES: u32 = WORK.len() as u32;
 
@@ -137,15 +138,15 @@ impl Context {
     /// The job fails where the fault plan says so.
     pub async fn work(&self) -> Result<(), Error> {
         let slice = self.inner.scenario.node.work / SLICES;
-        for name in WORK {
-            self.work_step(name, self.sleep(slice)).await?;
+        for step in WORK {
+            self.work_step(step.name, self.sleep(slice)).await?;
         }
         Ok(())
     }
 
     /// Work of your own as a step, which talks to no store: `work` takes as long as it takes, for
-    /// example [`Context::sleep`]. Its name begins with `work`, which is how fault plans know that
-    /// it may fail, and that there is no answer to lose.
+    /// example [`Context::sleep`]. It is declared with [`crate::step::Step::work`], so that a fault
+    /// plan may let it fail, and has no answer of it to lose.
     ///
     /// # Errors
     /// The job fails where the fault plan says so.

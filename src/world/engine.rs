@@ -7,8 +7,9 @@ pub mod turmoil;
 use crate::host::{Duplex, Listen, Task};
 use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
+use crate::step::Step;
 use crate::time::SimTime;
-use crate::trace::StepName;
+use crate::trace::Proof;
 use futures_util::future::LocalBoxFuture;
 use std::io;
 use std::rc::Rc;
@@ -63,7 +64,7 @@ pub trait Observer {
     /// Something that happened in the network, for the digest only.
     fn note(&self, at: SimTime, word: u64);
     /// A fault was noticed by a host.
-    fn felt(&self, fault: FaultId);
+    fn felt(&self, fault: FaultId, proof: Proof);
     /// A reply vanished.
     fn reply_lost(&self, from: HostId, to: HostId);
     /// The code of a host panicked. Its process is dead afterwards, as after a crash.
@@ -108,20 +109,24 @@ pub enum Refused {
         "the code of {host} called `tokio::spawn`, whose task would escape crashes and pauses; use `Context::spawn` (or the host's `spawn`) instead"
     )]
     TokioSpawn { host: HostId },
-    /// Steps that no fault plan knows of: nothing would ever go wrong in them.
-    #[error("the strategy makes steps that its `steps` do not declare, so that no fault would ever strike in them; add {}", steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(", "))]
-    Undeclared { steps: Vec<StepName> },
-    /// A step whose name says the opposite of what it does.
-    #[error("{}", misnamed(step, *is_work))]
-    Misnamed { step: StepName, is_work: bool },
+    /// Steps of which no fault plan knows what they are: nothing would ever go wrong in them.
+    #[error(
+        "the strategy makes steps that its `steps` do not declare, so that no fault would ever strike in them; add {}",
+        declared(steps)
+    )]
+    Undeclared { steps: Vec<Step> },
 }
 
-fn misnamed(step: &str, is_work: bool) -> String {
-    if is_work {
-        format!("`{step}` is a step of work; fault plans know such steps by their name: begin it with `work`")
-    } else {
-        format!(
-            "`{step}` talks to a store, but its name begins with `work`, by which fault plans know steps that talk to nobody; give it another"
-        )
-    }
+/// Steps as a strategy declares them.
+fn declared(steps: &[Step]) -> String {
+    let told = |step: &Step| {
+        let kind = match step.peer {
+            None => "work",
+            Some(HostId::Lease) => "lease",
+            Some(HostId::Payout) => "payout",
+            Some(HostId::Database | HostId::Node(_) | HostId::Traffic) => "database",
+        };
+        format!("`Step::{kind}(\"{}\")`", step.name)
+    };
+    steps.iter().map(told).collect::<Vec<_>>().join(", ")
 }

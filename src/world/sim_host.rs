@@ -3,10 +3,11 @@
 
 use crate::host::{Duplex, Host, JobError, Listen, Task};
 use crate::id::{AttemptId, HostId};
+use crate::step::Step;
 use crate::time::{SimTime, WallTime, millis};
 use crate::trace::{Event, Phase, StepName};
 use crate::world::engine::Engine;
-use crate::world::faults::Blow;
+use crate::world::faults::{Blow, Place};
 use crate::world::state::World;
 use futures_util::future::LocalBoxFuture;
 use std::io;
@@ -39,11 +40,20 @@ impl Host for SimHost {
     }
 
     fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
-        self.engine.sleep(self.world.clock(self.id).borrow().stretch(d))
+        let stretched = self.world.clock(self.id).borrow().stretch(d);
+        match self.world.faults.change_rates() {
+            false => self.engine.sleep(stretched),
+            true => Box::pin(sleep_by(Rc::clone(&self.world), Rc::clone(&self.engine), self.id, d)),
+        }
     }
 
     fn wall(&self) -> WallTime {
         self.world.clock(self.id).borrow().shows(self.engine.now())
+    }
+
+    fn clock_changed(&self) -> LocalBoxFuture<'static, ()> {
+        let bell = self.world.bell(self.id);
+        Box::pin(async move { bell.notified().await })
     }
 
     fn now(&self) -> SimTime {
@@ -66,13 +76,14 @@ impl Host for SimHost {
         peer: Option<HostId>,
     ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
         if phase == Phase::Before {
-            self.world.made(step, peer.is_none());
+            self.world.made(Step { name: step, peer });
         }
         // A request that nobody tears has no middle worth telling.
         if phase != Phase::Sent {
             self.world.record(Event::Step { attempt, step, phase });
         }
-        let due = self.world.set_off(self.id, step, phase);
+        let place = Place { host: self.id, peer, attempt, step };
+        let due = self.world.set_off(place, phase);
         if due.is_empty() {
             return None;
         }
@@ -82,7 +93,7 @@ impl Host for SimHost {
             if phase == Phase::Sent {
                 world.record(Event::Step { attempt, step, phase });
             }
-            match world.strike_at(id, due) {
+            match world.strike_at(place, due) {
                 Blow::None => {}
                 Blow::Slow(extra) => SimHost { id, world, engine }.sleep(extra).await,
                 Blow::Fail(error) => return Err(error),
@@ -95,6 +106,25 @@ impl Host for SimHost {
     fn under_way(&self) -> LocalBoxFuture<'static, ()> {
         // Half of the smallest latency, in whole milliseconds. Even a sleep of nothing lets everybody run who can.
         self.engine.sleep(Duration::from_millis(millis(self.engine.min_latency()) / 2))
+    }
+}
+
+/// Sleeps until a clock has counted `d`, at whatever rates it runs meanwhile. Setting it makes no difference.
+async fn sleep_by(world: Rc<World>, engine: Rc<dyn Engine>, host: HostId, d: Duration) {
+    let bell = world.bell(host);
+    let counts = || world.clock(host).borrow().counts(engine.now());
+    let until = counts() + d;
+    loop {
+        let left = until.saturating_sub(counts());
+        if left.is_zero() {
+            return;
+        }
+        let stretched = world.clock(host).borrow().stretch(left);
+        tokio::select! {
+            biased;
+            () = engine.sleep(stretched) => {}
+            () = bell.notified() => {}
+        }
     }
 }
 

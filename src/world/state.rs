@@ -3,19 +3,17 @@
 use crate::id::{AttemptId, FaultId, HostId};
 use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
+use crate::step::Step;
 use crate::time::SimTime;
-use crate::trace::{Event, StepName, Trace};
+use crate::trace::{Event, Proof, Trace};
 use crate::world::clock::Clock;
 use crate::world::engine::{Engine, Observer, Refused};
 use crate::world::faults::Faults;
 use rand::RngExt;
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-
-/// What the names of steps that talk to nobody begin with.
-const WORK: &str = "work";
+use tokio::sync::Notify;
 
 /// What the world knows of one host.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,20 +31,21 @@ pub(super) struct World {
     pub(super) faults: Faults,
     trace: RefCell<Trace>,
     clocks: Vec<RefCell<Clock>>,
+    /// Rung when a clock is set or changes its rate.
+    bells: Vec<Rc<Notify>>,
     randoms: Vec<RefCell<Rng>>,
     hosts: RefCell<Vec<HostState>>,
     panics: RefCell<Vec<(HostId, String)>>,
     /// The steps that the strategy declares.
-    steps: &'static [StepName],
-    /// Those that it makes all the same.
-    undeclared: RefCell<BTreeSet<StepName>>,
-    misnamed: Cell<Option<(StepName, bool)>>,
+    steps: &'static [Step],
+    /// Those that it makes and does not declare as what they are, in the order of their first time.
+    undeclared: RefCell<Vec<Step>>,
     /// Weak, for the engine owns the hosts, and they own the world.
     engine: OnceCell<Weak<dyn Engine>>,
 }
 
 impl World {
-    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults, steps: &'static [StepName]) -> Rc<World> {
+    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults, steps: &'static [Step]) -> Rc<World> {
         let count = HostId::all(nodes).count();
         let clock = Clock::perfect(calendar.origin);
         Rc::new(World {
@@ -54,12 +53,12 @@ impl World {
             faults,
             trace: RefCell::default(),
             clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
+            bells: (0..count).map(|_| Rc::default()).collect(),
             randoms: HostId::all(nodes).map(|h| RefCell::new(seed.fork("host").nth(h.index() as u64).rng())).collect(),
             hosts: RefCell::new(vec![HostState::default(); count]),
             panics: RefCell::default(),
             steps,
             undeclared: RefCell::default(),
-            misnamed: Cell::default(),
             engine: OnceCell::new(),
             calendar,
         })
@@ -80,6 +79,17 @@ impl World {
 
     pub(super) fn clock(&self, host: HostId) -> &RefCell<Clock> {
         &self.clocks[host.index()]
+    }
+
+    /// Says that a clock was set or changes its rate, and wakes whoever sleeps by it.
+    pub(super) fn clock_changed(&self, host: HostId, event: Event) {
+        self.record(event);
+        self.bells[host.index()].notify_waiters();
+    }
+
+    /// Whoever sleeps by a host's clock hears from it when that clock changes.
+    pub(super) fn bell(&self, host: HostId) -> Rc<Notify> {
+        Rc::clone(&self.bells[host.index()])
     }
 
     pub(super) fn random(&self, host: HostId) -> u64 {
@@ -109,8 +119,13 @@ impl World {
     }
 
     fn acted_by_its_clock(&self, host: HostId) {
+        let now = self.now();
+        let by_ms = self.clock(host).borrow().shows(now).0 - self.calendar.origin.wall(now).0;
+        if by_ms == 0 {
+            return;
+        }
         for fault in self.faults.of_clock(host, self.nodes) {
-            self.feel(fault);
+            self.feel(fault, Proof::WrongClock { host, by_ms });
         }
     }
 
@@ -120,18 +135,18 @@ impl World {
         !state.down && state.paused_by.is_none()
     }
 
-    /// Whether an attempt is being made on a node, or, for a server that all of them need, on any node.
-    fn busy(&self, host: HostId) -> bool {
+    /// The attempt that is being made on a node, or, for a server that all of them need, on any node.
+    fn busy(&self, host: HostId) -> Option<AttemptId> {
         let hosts = self.hosts.borrow();
         match host {
-            HostId::Node(_) => hosts[host.index()].attempt.is_some(),
-            HostId::Lease | HostId::Database | HostId::Payout => hosts.iter().any(|state| state.attempt.is_some()),
-            HostId::Traffic => false,
+            HostId::Node(_) => hosts[host.index()].attempt,
+            HostId::Lease | HostId::Database | HostId::Payout => hosts.iter().find_map(|state| state.attempt),
+            HostId::Traffic => None,
         }
     }
 
-    /// Marks a host as down; tells whether that interrupted an attempt. `None` if it was down already.
-    pub(super) fn take_down(&self, host: HostId) -> Option<bool> {
+    /// Marks a host as down; tells which attempt that interrupted. `None` if it was down already.
+    pub(super) fn take_down(&self, host: HostId) -> Option<Option<AttemptId>> {
         let busy = self.busy(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if std::mem::replace(&mut state.down, true) {
@@ -154,8 +169,8 @@ impl World {
         self.engine().restart(host);
     }
 
-    /// Marks a process as paused; tells whether that interrupted an attempt. `None` if it does not run.
-    pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<bool> {
+    /// Marks a process as paused; tells which attempt that interrupted. `None` if it does not run.
+    pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<Option<AttemptId>> {
         let busy = self.busy(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if state.down || state.paused_by.is_some() {
@@ -175,23 +190,18 @@ impl World {
         ours
     }
 
-    /// A step is being made: what its strategy declares about it must be true.
-    pub(super) fn made(&self, step: StepName, is_work: bool) {
-        if !self.steps.contains(&step) {
-            self.undeclared.borrow_mut().insert(step);
-        }
-        if is_work != step.starts_with(WORK) {
-            self.misnamed.set(Some((step, is_work)));
+    /// A step is being made: fault plans can only aim at it if it is declared as what it is.
+    pub(super) fn made(&self, step: Step) {
+        let mut undeclared = self.undeclared.borrow_mut();
+        if !self.steps.contains(&step) && !undeclared.contains(&step) {
+            undeclared.push(step);
         }
     }
 
-    /// Why the run means nothing although it came to its end: a fault plan could not know what its steps are.
+    /// Why the run means nothing although it came to its end.
     pub(super) fn refusal(&self) -> Option<Refused> {
-        let steps: Vec<StepName> = self.undeclared.take().into_iter().collect();
-        if !steps.is_empty() {
-            return Some(Refused::Undeclared { steps });
-        }
-        self.misnamed.get().map(|(step, is_work)| Refused::Misnamed { step, is_work })
+        let steps = self.undeclared.take();
+        (!steps.is_empty()).then_some(Refused::Undeclared { steps })
     }
 
     /// What is left when the run is over: the history and the panics.
@@ -205,8 +215,8 @@ impl Observer for World {
         self.trace.borrow_mut().note(at, word);
     }
 
-    fn felt(&self, fault: FaultId) {
-        self.feel(fault);
+    fn felt(&self, fault: FaultId, proof: Proof) {
+        self.feel(fault, proof);
     }
 
     fn reply_lost(&self, from: HostId, to: HostId) {
