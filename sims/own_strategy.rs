@@ -167,7 +167,7 @@ fn a_job_that_cannot_fail_is_not_asked_to() {
             "no-work"
         }
         fn steps(&self) -> &'static [Step] {
-            &[Step::database("look")]
+            steps![Step::database("look")]
         }
         async fn attempt(&self, context: &mut Context, _: Period) -> Result<Belief, Error> {
             context.postgres("look", async |db| db.query("SELECT period FROM settlement", &[]).await).await?;

@@ -12,7 +12,7 @@ use onceproof::tokio_postgres::SimpleQueryMessage;
 use onceproof::tokio_postgres::types::{ToSql, Type};
 use onceproof::trace::{Event, Phase, Trace};
 use onceproof::world::{Deployment, EngineKind};
-use onceproof::{Belief, Context, Error, FaultClass, Period, Step, Strategy, async_trait, redis};
+use onceproof::{Belief, Context, Error, FaultClass, Period, Step, Strategy, async_trait, redis, steps};
 use std::thread;
 
 fn play(strategy: &'static dyn Strategy, engine: EngineKind, plan: &FaultPlan) -> Observed {
@@ -35,7 +35,7 @@ impl Strategy for Asks {
     }
 
     fn steps(&self) -> &'static [Step] {
-        &[Step::database("db"), Step::database("db.refused"), Step::lease("lease")]
+        steps![Step::database("db"), Step::database("db.refused"), Step::lease("lease")]
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
@@ -108,7 +108,7 @@ impl Strategy for Forgets {
     }
 
     fn steps(&self) -> &'static [Step] {
-        &[Step::database("look"), Step::database("begin"), Step::database("write"), Step::database("commit")]
+        steps![Step::database("look"), Step::database("begin"), Step::database("write"), Step::database("commit")]
     }
 
     async fn attempt(&self, context: &mut Context, _: Period) -> Result<Belief, Error> {
@@ -150,7 +150,7 @@ impl Strategy for Claims {
     }
 
     fn steps(&self) -> &'static [Step] {
-        &[Step::database("claim")]
+        steps![Step::database("claim")]
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

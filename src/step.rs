@@ -60,7 +60,7 @@ pub const fn joined<const N: usize>(lists: &[&[Step]]) -> [Step; N] {
     all
 }
 
-/// The steps of a strategy of your own: those of its guard, and those of the body that it guards.
+/// The steps of a strategy of your own: those of its guard, and those of the body that it guards, if it is one of ours.
 ///
 /// ```
 /// use onceproof::strategy::body::JOB_STEPS;
@@ -77,6 +77,9 @@ macro_rules! steps {
         const ALL: [$crate::step::Step; OWN.len() + BODY.len()] = $crate::step::joined(&[OWN, BODY]);
         &ALL
     }};
+    ($($own:expr),* $(,)?) => {
+        $crate::steps![$($own),*; []]
+    };
 }
 
 #[cfg(test)]
