@@ -133,7 +133,13 @@ impl Node {
 
     /// One look at what there is to do, and an attempt at each of it: whether everything is done.
     async fn poll(&mut self, woken_for: Option<Period>) -> bool {
-        let Ok(todo) = self.look(woken_for).await else { return false };
+        let todo = match self.look(woken_for).await {
+            Ok(todo) => todo,
+            Err(why) => {
+                self.host.complain(self.setup.coming_attempt(self.id), why.to_string());
+                return false;
+            }
+        };
         let mut done = true;
         for period in todo {
             let belief = self.attempt(period).await;
@@ -162,7 +168,10 @@ impl Node {
         let attempt = self.setup.next_attempt(self.id);
         self.host.record(Event::AttemptBegan { attempt, period: period.id, wall: self.host.wall() });
         self.context.begin(attempt);
-        let belief = self.settle(period).await.unwrap_or(Belief::Failed);
+        let belief = self.settle(period).await.unwrap_or_else(|why| {
+            self.host.complain(attempt, why.to_string());
+            Belief::Failed
+        });
         match belief {
             Belief::Settled | Belief::AlreadySettled => {
                 self.finished.insert(period.id);
