@@ -133,6 +133,7 @@ impl Node {
 
     /// One look at what there is to do, and an attempt at each of it: whether everything is done.
     async fn poll(&mut self, woken_for: Option<Period>) -> bool {
+        self.host.record(Event::Looked { node: self.id, wall: self.host.wall() });
         let Ok(todo) = self.look(woken_for).await else { return false };
         let mut done = true;
         for period in todo {

@@ -2,7 +2,8 @@
 //! They are written with real magnitudes, and shrink with the scenario's `time_scale`.
 
 use crate::id::HostId;
-use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger};
+
+use crate::plan::{Fault, FaultPlan, Harm, Moved, Target, Trigger};
 use crate::scenario::Scenario;
 use crate::settlement::Calendar;
 use crate::time::Span;
@@ -75,5 +76,5 @@ fn in_the_job(scenario: &Scenario, harm: Harm) -> FaultPlan {
 
 /// Lengths and offsets in the scenario's scale; when they strike is left as it is.
 fn in_scale(scenario: &Scenario, faults: impl IntoIterator<Item = Fault>) -> FaultPlan {
-    FaultPlan::of(faults).scaled_onto(scenario.time_scale, Some)
+    FaultPlan::of(faults).scaled_onto(scenario.time_scale, |at| Some(Moved::to(at)))
 }
