@@ -5,6 +5,7 @@
 //! every engine.
 
 mod body;
+mod claim;
 mod clients;
 mod context;
 mod controls;
@@ -96,6 +97,9 @@ pub fn catalogue() -> &'static [&'static dyn Strategy] {
         &lease::LeaseSetPx::RETRY,
         &lease::LeaseSetPx::CHECKED,
         &version::Published,
+        &version::ReclaimUnfenced,
+        &version::Reclaim,
+        &version::Timestamp,
         &dual::Published,
         &dual::Guard,
     ]

@@ -1,0 +1,76 @@
+//! Hardened: a dead claim is taken over, and the attempt number that this raises is a fence.
+//! All of it is the claim that dual-guard makes too (`claim`), here without a lease before it.
+
+use crate::id::{Letter, PeriodId};
+use crate::settlement::{Decides, Period};
+use crate::strategy::context::WORK;
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, claim};
+use crate::trace::{Belief, StepName};
+use async_trait::async_trait;
+use std::future::pending;
+
+/// Version claim with attempt fence, good body, outbox, compensation.
+pub struct Reclaim;
+
+#[async_trait(?Send)]
+impl Strategy for Reclaim {
+    fn name(&self) -> &'static str {
+        "version-reclaim"
+    }
+
+    fn about(&self) -> &'static str {
+        "an attempt number in the task row decides, stale claims are taken over, payments go through an outbox, failures back off"
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Retry
+    }
+
+    fn decides(&self) -> Decides {
+        Decides::TaskRow
+    }
+
+    fn steps(&self) -> &'static [StepName] {
+        &[
+            "task.find",
+            "task.claim",
+            WORK[0],
+            WORK[1],
+            "task.heartbeat",
+            WORK[2],
+            WORK[3],
+            WORK[4],
+            "tx.begin",
+            "tx.due",
+            "tx.mark",
+            "tx.ranking",
+            "tx.points",
+            "tx.settlement",
+            "tx.outbox",
+            "tx.done",
+            "tx.commit",
+            "tx.rollback",
+            "outbox.find",
+            "outbox.pay",
+            "outbox.sent",
+            "task.fail",
+            "task.give-back",
+        ]
+    }
+
+    fn expectations(&self) -> Vec<Expectation> {
+        vec![Expectation::Never {
+            scope: Scope::Every,
+            letters: &Letter::ALL,
+            because: "the transaction commits only for the newest attempt and a period that is due, a dead claim is taken over, and what was decided is delivered under a key",
+        }]
+    }
+
+    async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
+        claim::unsettled(context).await.map(Some)
+    }
+
+    async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+        claim::attempt(context, period, pending()).await
+    }
+}

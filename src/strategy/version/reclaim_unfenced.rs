@@ -1,0 +1,141 @@
+//! As published, and one thing more: a claim whose heartbeat is stale is claimed again.
+//!
+//! Nothing else changes, so that the table shows what this alone is good for and what it costs.
+//! A dead claim no longer holds the period up, and a live one that was only held up is no longer
+//! alone: neither the settlement nor the final status looks at the version. For the same reason
+//! failed stays final here. A failure that gives the row back would be a second way to claim it
+//! again, and a reclaimed node that fails late would give back what is not its own.
+
+use crate::id::{Letter, PeriodId};
+use crate::plan::FaultClass;
+use crate::settlement::{Decides, Period};
+use crate::store::sql::{column, int};
+use crate::strategy::context::WORK;
+use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body, claim, pinned, version};
+use crate::time::WallTime;
+use crate::trace::{Belief, StepName, TaskStatus};
+use async_trait::async_trait;
+
+/// Executing rows too: their heartbeat may grow stale.
+const UNFINISHED: &str = "SELECT period FROM task WHERE status < 2 AND due <= $1 ORDER BY period";
+const READ: &str = "SELECT status, version, heartbeat FROM task WHERE period = $1";
+const CLAIM: &str = "UPDATE task SET status = 1, version = version + 1, heartbeat = $3 WHERE period = $1 AND version = $2";
+const BEAT: &str = "UPDATE task SET heartbeat = $2 WHERE period = $1";
+
+/// Pending or stale by the node's own clock, compare and set, job under a heartbeat, completed or failed.
+pub struct ReclaimUnfenced;
+
+impl ReclaimUnfenced {
+    /// As [`version::claim`], for stale rows too.
+    async fn claim(context: &Context, period: Period) -> Result<Option<Belief>, Error> {
+        let rows = context.sql().query("task.read", READ, &[int(&period.id.0)]).await?;
+        let Some(row) = rows.first() else { return Ok(Some(Belief::Busy)) };
+        let (status, version, heartbeat): (i64, i64, Option<i64>) = (column(row, 0)?, column(row, 1)?, column(row, 2)?);
+        let now = context.wall();
+        let stale = |beat: i64| context.guard().stale_after < now.since(WallTime(beat));
+        match TaskStatus::from_code(status) {
+            Some(TaskStatus::Pending) => {}
+            Some(TaskStatus::Executing) if heartbeat.is_some_and(stale) => {}
+            Some(TaskStatus::Completed) => return Ok(Some(Belief::AlreadySettled)),
+            Some(TaskStatus::Executing | TaskStatus::Failed | TaskStatus::Dead) | None => return Ok(Some(Belief::Busy)),
+        }
+        let claimed = context.sql().execute("task.claim", CLAIM, &[int(&period.id.0), int(&version), int(&now.0)]).await?;
+        Ok((claimed == 0).then_some(Belief::Busy))
+    }
+
+    /// Work under a heartbeat, then the rest of the job.
+    async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
+        // The heart stops beating before BEGIN: it shares the connection.
+        tokio::select! {
+            biased;
+            worked = context.work() => worked?,
+            never = Self::beat(context, period) => never,
+        }
+        body::settle(context, period).await
+    }
+
+    /// Beats for ever, whosever claim it is by now.
+    async fn beat(context: &Context, period: Period) -> ! {
+        loop {
+            context.sleep(context.guard().heartbeat).await;
+            // A beat that fails is made up for by the next.
+            let _ = context.sql().execute("task.heartbeat", BEAT, &[int(&period.id.0), int(&context.wall().0)]).await;
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl Strategy for ReclaimUnfenced {
+    fn name(&self) -> &'static str {
+        "version-reclaim-unfenced"
+    }
+
+    fn about(&self) -> &'static str {
+        "version-published with a heartbeat: a stale claim is claimed again, and nothing fences the settlement of the first"
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Retry
+    }
+
+    fn decides(&self) -> Decides {
+        Decides::TaskRow
+    }
+
+    fn steps(&self) -> &'static [StepName] {
+        &[
+            "task.find",
+            "task.read",
+            "task.claim",
+            WORK[0],
+            WORK[1],
+            "task.heartbeat",
+            WORK[2],
+            WORK[3],
+            WORK[4],
+            "tx.begin",
+            "tx.mark",
+            "tx.ranking",
+            "tx.points",
+            "tx.settlement",
+            "tx.commit",
+            "tx.rollback",
+            "pay",
+            "task.done",
+            "task.fail",
+        ]
+    }
+
+    fn expectations(&self) -> Vec<Expectation> {
+        let twice = &[Letter::D];
+        vec![
+            Expectation::Must {
+                class: FaultClass::Pause,
+                letters: twice,
+                because: "the heart of a paused claimer stops, another claims and settles, and the claimer wakes and settles again",
+                plan: pinned::pause_in_the_job,
+            },
+            Expectation::Must { class: FaultClass::JobError, letters: &[Letter::L], because: "failed is final", plan: pinned::job_error },
+        ]
+    }
+
+    async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
+        claim::find(context, UNFINISHED).await.map(Some)
+    }
+
+    async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+        if let Some(not_ours) = Self::claim(context, period).await? {
+            return Ok(not_ours);
+        }
+        match Self::job(context, period).await {
+            Ok(settled) => {
+                version::set_status(context, "task.done", period, TaskStatus::Completed).await?;
+                Ok(settled)
+            }
+            Err(error) => {
+                version::set_status(context, "task.fail", period, TaskStatus::Failed).await?;
+                Err(error)
+            }
+        }
+    }
+}
