@@ -11,7 +11,7 @@ use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
 use crate::store::sql::{column, int};
 use crate::strategy::context::WORK;
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body, claim, pinned, version};
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body, claim, pinned, version};
 use crate::time::WallTime;
 use crate::trace::{Belief, StepName, TaskStatus};
 use async_trait::async_trait;
@@ -110,12 +110,25 @@ impl Strategy for ReclaimUnfenced {
         let twice = &[Letter::D];
         vec![
             Expectation::Must {
+                class: FaultClass::Crash,
+                letters: &[Letter::D, Letter::L],
+                because: "the settlement is committed, its node dies before it can pay or say so in the row, and who claims it again settles nothing",
+                plan: pinned::crash_after_the_commit,
+            },
+            Expectation::Must {
                 class: FaultClass::Pause,
                 letters: twice,
                 because: "the heart of a paused claimer stops, another claims and settles, and the claimer wakes and settles again",
                 plan: pinned::pause_in_the_job,
             },
+            Expectation::Must {
+                class: FaultClass::Partition,
+                letters: twice,
+                because: "the settlement is committed, its node is cut off before it can say so in the row, and a stale row is claimed again",
+                plan: pinned::cut_after_the_commit,
+            },
             Expectation::Must { class: FaultClass::JobError, letters: &[Letter::L], because: "failed is final", plan: pinned::job_error },
+            Expectation::Never { scope: Scope::Every, letters: &[Letter::K], because: "a claim that nobody keeps alive is claimed again" },
         ]
     }
 
