@@ -2,9 +2,10 @@
 //! version, and a claim does not see the write before it.
 
 use crate::stage::{Played, both, both_made, one_period, pause};
+use onceproof::class::FaultClass;
 use onceproof::explore::Subject;
 use onceproof::id::{HostId, Letter};
-use onceproof::plan::{FaultClass, FaultPlan, Harm, Trigger};
+use onceproof::plan::{FaultPlan, Harm, Trigger};
 use onceproof::time::Span;
 use onceproof::trace::{Event, Phase, TaskStatus};
 use onceproof::world::Deployment;

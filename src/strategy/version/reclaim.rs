@@ -3,14 +3,41 @@
 
 use crate::id::{Letter, PeriodId};
 use crate::settlement::{Decides, Period};
+use crate::step::Step;
 use crate::strategy::context::WORK;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, claim};
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 use std::future::pending;
 
 /// Version claim with attempt fence, good body, outbox, compensation.
 pub struct Reclaim;
+
+const STEPS: [Step; 23] = [
+    Step::database("task.find"),
+    Step::database("task.claim"),
+    WORK[0],
+    WORK[1],
+    Step::database("task.heartbeat"),
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    Step::database("tx.begin"),
+    Step::database("tx.due"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.settlement"),
+    Step::database("tx.outbox"),
+    Step::database("tx.done"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::database("outbox.find"),
+    Step::payout("outbox.pay"),
+    Step::database("outbox.sent"),
+    Step::database("task.fail"),
+    Step::database("task.give-back"),
+];
 
 #[async_trait(?Send)]
 impl Strategy for Reclaim {
@@ -30,32 +57,8 @@ impl Strategy for Reclaim {
         Decides::TaskRow
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &[
-            "task.find",
-            "task.claim",
-            WORK[0],
-            WORK[1],
-            "task.heartbeat",
-            WORK[2],
-            WORK[3],
-            WORK[4],
-            "tx.begin",
-            "tx.due",
-            "tx.mark",
-            "tx.ranking",
-            "tx.points",
-            "tx.settlement",
-            "tx.outbox",
-            "tx.done",
-            "tx.commit",
-            "tx.rollback",
-            "outbox.find",
-            "outbox.pay",
-            "outbox.sent",
-            "task.fail",
-            "task.give-back",
-        ]
+    fn steps(&self) -> &'static [Step] {
+        &STEPS
     }
 
     fn expectations(&self) -> Vec<Expectation> {

@@ -6,14 +6,15 @@
 //! failed stays final here. A failure that gives the row back would be a second way to claim it
 //! again, and a reclaimed node that fails late would give back what is not its own.
 
+use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::Step;
 use crate::store::sql::{column, int};
 use crate::strategy::context::WORK;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body, claim, pinned, version};
 use crate::time::WallTime;
-use crate::trace::{Belief, StepName, TaskStatus};
+use crate::trace::{Belief, TaskStatus};
 use async_trait::async_trait;
 
 /// Executing rows too: their heartbeat may grow stale.
@@ -64,6 +65,28 @@ impl ReclaimUnfenced {
     }
 }
 
+const STEPS: [Step; 19] = [
+    Step::database("task.find"),
+    Step::database("task.read"),
+    Step::database("task.claim"),
+    WORK[0],
+    WORK[1],
+    Step::database("task.heartbeat"),
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    Step::database("tx.begin"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.settlement"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("pay"),
+    Step::database("task.done"),
+    Step::database("task.fail"),
+];
+
 #[async_trait(?Send)]
 impl Strategy for ReclaimUnfenced {
     fn name(&self) -> &'static str {
@@ -82,28 +105,8 @@ impl Strategy for ReclaimUnfenced {
         Decides::TaskRow
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &[
-            "task.find",
-            "task.read",
-            "task.claim",
-            WORK[0],
-            WORK[1],
-            "task.heartbeat",
-            WORK[2],
-            WORK[3],
-            WORK[4],
-            "tx.begin",
-            "tx.mark",
-            "tx.ranking",
-            "tx.points",
-            "tx.settlement",
-            "tx.commit",
-            "tx.rollback",
-            "pay",
-            "task.done",
-            "task.fail",
-        ]
+    fn steps(&self) -> &'static [Step] {
+        &STEPS
     }
 
     fn expectations(&self) -> Vec<Expectation> {
@@ -122,7 +125,7 @@ impl Strategy for ReclaimUnfenced {
                 plan: pinned::pause_in_the_job,
             },
             Expectation::Must {
-                class: FaultClass::Partition,
+                class: FaultClass::DbCut,
                 letters: twice,
                 because: "the settlement is committed, its node is cut off before it can say so in the row, and a stale row is claimed again",
                 plan: pinned::cut_after_the_commit,

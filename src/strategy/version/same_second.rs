@@ -50,7 +50,7 @@ pub(super) fn same_second(scenario: &Scenario, calendar: &Calendar) -> FaultPlan
 
     let mut faults = vec![
         down(0, dies, written - work),
-        Harm::JobError { times: 1 }.when(first_of(0, WORK[4], Phase::After)),
+        Harm::JobError { times: 1 }.when(first_of(0, WORK[4].name, Phase::After)),
         pause(scaled(40.minutes())).when(first_of(0, "task.give-back", Phase::After)),
     ];
     for other in 1..scenario.nodes {

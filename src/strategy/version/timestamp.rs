@@ -5,9 +5,10 @@
 //! is looked at when the row is read and not when it is claimed, and a failed job puts the row
 //! back to pending.
 
+use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::{Step, joined};
 use crate::store::sql::{column, int};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::version::{self, same_second::same_second};
@@ -20,19 +21,11 @@ const READ: &str = "SELECT status, updated FROM task WHERE period = $1";
 const CLAIM: &str = "UPDATE task SET status = 1, attempt = attempt + 1, updated = $3 WHERE period = $1 AND updated = $2";
 const SET: &str = "UPDATE task SET status = $2, updated = $3 WHERE period = $1";
 
-const STEPS: [StepName; 18] = {
-    let mut steps = ["task.find"; 18];
-    steps[1] = "task.read";
-    steps[2] = "task.claim";
-    let mut n = 0;
-    while n < JOB_STEPS.len() {
-        steps[n + 3] = JOB_STEPS[n];
-        n += 1;
-    }
-    steps[16] = "task.done";
-    steps[17] = "task.give-back";
-    steps
-};
+const STEPS: [Step; 18] = joined(&[
+    &[Step::database("task.find"), Step::database("task.read"), Step::database("task.claim")],
+    &JOB_STEPS,
+    &[Step::database("task.done"), Step::database("task.give-back")],
+]);
 
 /// Read, compare and set by the second of the last write, job, completed or pending again.
 pub struct Timestamp;
@@ -82,7 +75,7 @@ impl Strategy for Timestamp {
         Decides::TaskRow
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &STEPS
     }
 
