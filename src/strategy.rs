@@ -5,6 +5,7 @@
 //! every engine.
 
 mod body;
+mod claim;
 mod clients;
 mod context;
 mod expectation;
@@ -98,7 +99,7 @@ families! {
     controls: NoGuard;
     table_key: Published, TableKey;
     lease: LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED;
-    version: Published;
+    version: Published, ReclaimUnfenced, Reclaim, Timestamp;
     dual: Published, Guard;
 }
 
