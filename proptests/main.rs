@@ -2,5 +2,6 @@
 
 mod clock;
 mod fabric;
+mod lease_store;
 mod plans;
 mod schedule;
