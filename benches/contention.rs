@@ -11,13 +11,12 @@
 
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, BenchmarkId, Criterion, Throughput};
-use onceproof::explore::generate;
 use onceproof::plan::FaultPlan;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::settlement::Schedule;
 use onceproof::strategy::catalogue;
-use onceproof::trace::{Event, Phase};
+use onceproof::trace::{Event, Phase, StepName};
 use onceproof::world::{Deployment, EngineKind, Run};
 use std::time::Duration;
 
@@ -43,8 +42,10 @@ fn run(deployment: &Deployment, seed: u64) -> Run {
 }
 
 /// Requests of nodes to stores, all of which are answered in a calm run, and settlements.
-fn counted(run: &Run) -> (usize, usize) {
-    let is_request = |e: &&Event| matches!(e, Event::Step { step, phase: Phase::Before, .. } if generate::peer(step).is_some());
+fn counted(deployment: &Deployment, seed: u64) -> (usize, usize) {
+    let run = run(deployment, seed);
+    let asks = |name: StepName| deployment.strategy().steps().iter().any(|step| step.name == name && !step.is_work());
+    let is_request = |e: &&Event| matches!(e, Event::Step { step, phase: Phase::Before, .. } if asks(step));
     (run.trace.events().filter(is_request).count(), run.end.settlements.len())
 }
 
@@ -70,7 +71,7 @@ fn print_table(runs: u64) {
     for strategy in catalogue() {
         let figures = NODES.map(|nodes| {
             let deployment = deployment(strategy.name(), nodes);
-            let (sent, settled): (Vec<usize>, Vec<usize>) = (0..runs).map(|seed| counted(&run(&deployment, seed))).unzip();
+            let (sent, settled): (Vec<usize>, Vec<usize>) = (0..runs).map(|seed| counted(&deployment, seed)).unzip();
             (median(sent), median(settled))
         });
         let row = figures.map(|(sent, settled)| match settled {

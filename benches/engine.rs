@@ -29,6 +29,7 @@ use criterion::{Criterion, criterion_group};
 use onceproof::id::{FaultId, HostId};
 use onceproof::seed::Seed;
 use onceproof::time::{SimTime, Span};
+use onceproof::trace::Proof;
 use onceproof::world::engine::{Observer, Settings};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -51,7 +52,7 @@ impl Observer for Count {
     fn note(&self, _at: SimTime, word: u64) {
         self.0.set(self.0.get().wrapping_add(word));
     }
-    fn felt(&self, _fault: FaultId) {}
+    fn felt(&self, _: FaultId, _: Proof) {}
     fn reply_lost(&self, _from: HostId, _to: HostId) {}
     fn panicked(&self, host: HostId, message: String) {
         panic!("{host}: {message}");

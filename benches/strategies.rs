@@ -4,8 +4,8 @@
 //! `cargo bench --bench strategies`
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use onceproof::class::FaultClass;
 use onceproof::explore::Subject;
-use onceproof::plan::FaultClass;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::strategy::catalogue;

@@ -7,9 +7,10 @@
 mod deployment;
 mod plan;
 
+use onceproof::class::FaultClass;
 use onceproof::explore::{Witness, observe};
 use onceproof::id::Letter;
-use onceproof::plan::{FaultClass, FaultPlan};
+use onceproof::plan::FaultPlan;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::strategy::{self, Expectation};
@@ -56,7 +57,7 @@ fn cases(rows: Rows, plans: impl Strategy<Value = Draft>) -> impl Strategy<Value
         let row = *row.get(rows);
         let scenario = Scenario { strategy: row.name().to_owned(), ..scenario };
         let calendar = scenario.schedule.calendar().expect("only good schedules are drawn");
-        let plan = draft.plan(Seed(seed), &scenario, &calendar, row);
+        let plan = draft.plan(Seed(seed), &scenario, &calendar, row.steps());
         Case { scenario: deployment::patient(scenario, &plan), class: draft.class(), seed: Seed(seed), plan }
     })
 }
@@ -137,7 +138,7 @@ fn other_rows_break_and_their_witness_replays() {
     }
 }
 
-/// Drawn cases are evidence: most of their faults are felt, and most periods are settled.
+/// Drawn cases are evidence: in most of them somebody feels a fault, and in nearly all of them every period is settled.
 #[test]
 fn drawn_cases_are_felt() {
     let (felt, settled) = (RefCell::new(0), RefCell::new(0));
@@ -147,7 +148,7 @@ fn drawn_cases_are_felt() {
     let run = runner.run(&cases, |case| {
         let deployment = Deployment::new(&case.scenario, EngineKind::Event).expect("only good deployments are drawn");
         let seen = observe(&deployment, case.class, case.seed, &case.plan).expect("the catalogue's strategies can be simulated");
-        *felt.borrow_mut() += u32::from(seen.felt);
+        *felt.borrow_mut() += u32::from(seen.run.receipts.iter().any(|receipt| receipt.felt.is_some()));
         *settled.borrow_mut() += u32::from(seen.run.end.settlements.len() == deployment.calendar().periods.len());
         Ok(())
     });

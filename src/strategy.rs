@@ -7,14 +7,9 @@
 mod body;
 mod clients;
 mod context;
-mod controls;
-mod dual;
 mod expectation;
-mod lease;
 mod payment;
 mod pinned;
-mod table_key;
-mod version;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};
@@ -22,7 +17,8 @@ pub use expectation::{Expectation, Pinned, Scope};
 
 use crate::id::PeriodId;
 use crate::settlement::{Decides, Period};
-use crate::trace::{Belief, StepName};
+use crate::step::Step;
+use crate::trace::Belief;
 use async_trait::async_trait;
 
 /// What a node does after an attempt.
@@ -52,7 +48,7 @@ pub trait Strategy: Send + Sync {
     fn decides(&self) -> Decides;
 
     /// The names of all its steps, in the order of a calm attempt. Fault plans refer to them.
-    fn steps(&self) -> &'static [StepName];
+    fn steps(&self) -> &'static [Step];
 
     /// Whether the settlement row of a period is unique.
     fn unique_marker(&self) -> bool {
@@ -86,19 +82,24 @@ pub trait Strategy: Send + Sync {
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error>;
 }
 
-/// Every strategy, in the order of the table's rows.
-pub fn catalogue() -> &'static [&'static dyn Strategy] {
-    &[
-        &controls::NoGuard,
-        &table_key::Published,
-        &table_key::TableKey,
-        &lease::LeaseSetPx::SKIP,
-        &lease::LeaseSetPx::RETRY,
-        &lease::LeaseSetPx::CHECKED,
-        &version::Published,
-        &dual::Published,
-        &dual::Guard,
-    ]
+/// Declares the modules and lists their strategies. One line a family, in the order of the table's rows.
+macro_rules! families {
+    ($($family:ident: $($($path:ident)::+),+;)*) => {
+        $(mod $family;)*
+
+        /// Every strategy, in the order of the table's rows.
+        pub fn catalogue() -> &'static [&'static dyn Strategy] {
+            &[$($(&$family::$($path)::+),+),*]
+        }
+    };
+}
+
+families! {
+    controls: NoGuard;
+    table_key: Published, TableKey;
+    lease: LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED;
+    version: Published;
+    dual: Published, Guard;
 }
 
 /// The strategy with this name.
@@ -109,7 +110,8 @@ pub fn find(name: &str) -> Option<&'static dyn Strategy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{FaultClass, Trigger};
+    use crate::class::FaultClass;
+    use crate::plan::Trigger;
     use crate::scenario::Scenario;
     use std::collections::BTreeSet;
 
@@ -118,7 +120,7 @@ mod tests {
         let names: BTreeSet<_> = catalogue().iter().map(|s| s.name()).collect();
         assert_eq!(names.len(), catalogue().len());
         for strategy in catalogue() {
-            let steps: BTreeSet<_> = strategy.steps().iter().collect();
+            let steps: BTreeSet<_> = strategy.steps().iter().map(|s| s.name).collect();
             assert_eq!(steps.len(), strategy.steps().len(), "{} declares a step twice", strategy.name());
             assert_eq!(find(strategy.name()).map(Strategy::name), Some(strategy.name()));
         }
@@ -136,7 +138,7 @@ mod tests {
                 assert_eq!(plan.faults.is_empty(), class == FaultClass::Calm, "{} under {class}", strategy.name());
                 for fault in &plan.faults {
                     if let Trigger::Step { step, .. } = &fault.when {
-                        assert!(strategy.steps().contains(&step.as_str()), "{} never makes {step}", strategy.name());
+                        assert!(strategy.steps().iter().any(|s| s.name == step), "{} never makes {step}", strategy.name());
                     }
                 }
             }

@@ -1,13 +1,13 @@
 //! Plans, drawn: those of a fault class with some of their faults left out, and free ones, which
 //! no class would draw: any harm on any host, at any step or around any boundary.
 
-use onceproof::explore::generate;
+use onceproof::class::FaultClass;
 use onceproof::id::HostId;
-use onceproof::plan::{Direction, Fault, FaultClass, FaultPlan, Harm, Target, Trigger};
+use onceproof::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::settlement::Calendar;
-use onceproof::strategy::Strategy as Guard;
+use onceproof::step::Step;
 use onceproof::time::{SimTime, Span, millis};
 use onceproof::trace::Phase;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ const MOST: usize = 5;
 const WRONG_BY: Duration = Duration::from_secs(450);
 
 /// A clock runs wrong by at most this, in parts per million.
-const MOST_PPM: i32 = 20_000;
+const MOST_PPM: i64 = 20_000;
 
 /// A free fault at a time strikes from this long before a boundary.
 const BEFORE: Duration = Duration::from_mins(10);
@@ -56,7 +56,7 @@ enum Hurt {
         direction: Direction,
         lasts: Duration,
     },
-    ReplyLost(HostId),
+    ReplyLost(Side),
     Late {
         from: Side,
         extra: Duration,
@@ -66,8 +66,8 @@ enum Hurt {
     JobError(u32),
     /// In thousandths of [`WRONG_BY`].
     ClockOffset(i64),
-    /// In thousandths of what adds up to [`WRONG_BY`] over the run.
-    ClockDrift(i32),
+    /// In thousandths of [`MOST_PPM`], until it is set right; or of what adds up to [`WRONG_BY`] over the run.
+    ClockDrift(i64, Option<Duration>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +83,8 @@ enum Victim {
 enum Side {
     Everyone,
     Host(HostId),
+    /// The server that the step talks to.
+    Peer,
 }
 
 #[derive(Clone, Debug)]
@@ -121,23 +123,23 @@ impl Draft {
     }
 
     /// The plan for a deployment.
-    pub fn plan(&self, seed: Seed, scenario: &Scenario, calendar: &Calendar, guard: &dyn Guard) -> FaultPlan {
+    pub fn plan(&self, seed: Seed, scenario: &Scenario, calendar: &Calendar, steps: &[Step]) -> FaultPlan {
         match self {
             Draft::Class { class, kept } => {
-                let drawn = generate::plan(*class, seed, scenario, calendar, guard).faults;
+                let drawn = class.plan(seed, scenario, calendar, steps).faults;
                 let stays = |n: usize| kept.get(n).copied().unwrap_or(true);
                 FaultPlan::of(drawn.into_iter().enumerate().filter(|(n, _)| stays(*n)).map(|(_, fault)| fault))
             }
-            Draft::Free(faults) => FaultPlan::of(faults.iter().map(|fault| fault.fault(scenario, calendar, guard))),
+            Draft::Free(faults) => FaultPlan::of(faults.iter().map(|fault| fault.fault(scenario, calendar, steps))),
         }
     }
 }
 
 impl Free {
     /// The fault for a deployment. What needs a step has one, and a step that fails is one of the work.
-    fn fault(&self, scenario: &Scenario, calendar: &Calendar, guard: &dyn Guard) -> Fault {
+    fn fault(&self, scenario: &Scenario, calendar: &Calendar, steps: &[Step]) -> Fault {
         let needs_step = matches!(self.harm, Hurt::SlowStep(_) | Hurt::JobError(_));
-        let steps: Vec<&str> = guard.steps().iter().copied().filter(|s| !needs_step || generate::peer(s).is_none()).collect();
+        let steps: Vec<&str> = steps.iter().filter(|step| !needs_step || step.is_work()).map(|step| step.name).collect();
         let when = match self.when {
             When::Step { step, phase, nth } => Trigger::nth(steps[step.index(steps.len())], phase, nth),
             When::At { after, .. } if needs_step => Trigger::nth(steps[after as usize % steps.len()], Phase::Before, 1),
@@ -151,18 +153,23 @@ impl Free {
             Victim::Node(index) => node(index),
             Victim::Nodes => Target::AllNodes,
             Victim::Server(server) => Target::Host(server),
-            Victim::Itself if matches!(when, Trigger::Step { .. }) => Target::Self_,
-            Victim::Itself => Target::Host(HostId::node(0)),
+            Victim::Itself => match when {
+                Trigger::Step { .. } => Target::Self_,
+                Trigger::At { .. } => Target::Host(HostId::node(0)),
+            },
         };
-        self.harm.harm(host, run_length(calendar)).when(when)
+        let at_a_step = matches!(when, Trigger::Step { .. });
+        self.harm.harm(host, at_a_step, run_length(calendar)).when(when)
     }
 }
 
 impl Hurt {
-    fn harm(self, host: Target, run: Duration) -> Harm {
+    fn harm(self, host: Target, at_a_step: bool, run: Duration) -> Harm {
         let side = |side: Side| match side {
             Side::Everyone => Target::Everyone,
             Side::Host(host) => Target::Host(host),
+            Side::Peer if at_a_step => Target::Peer,
+            Side::Peer => Target::Host(HostId::Database),
         };
         let wrong_by = millis(WRONG_BY).cast_signed();
         // The database decides what is due: a wrong clock of its own is another question.
@@ -172,14 +179,15 @@ impl Hurt {
             Hurt::Power(back_after) => Harm::Power { host, back_after },
             Hurt::Pause(lasts) => Harm::Pause { host, lasts },
             Hurt::Partition { from, direction, lasts } => Harm::Partition { host, from: side(from), direction, lasts },
-            Hurt::ReplyLost(from) => Harm::ReplyLost { host, from: Target::Host(from) },
+            Hurt::ReplyLost(from) => Harm::ReplyLost { host, from: side(from) },
             Hurt::Late { from, extra, lasts } => Harm::Late { host, from: side(from), extra, lasts },
             Hurt::SlowStep(extra) => Harm::SlowStep { extra },
             Hurt::JobError(times) => Harm::JobError { times },
             Hurt::ClockOffset(thousandths) => Harm::ClockOffset { host: whose, by_ms: wrong_by * thousandths / 1_000 },
-            Hurt::ClockDrift(thousandths) => {
-                let most = (wrong_by * 1_000_000 / millis(run).cast_signed()).min(i64::from(MOST_PPM));
-                Harm::ClockDrift { host: whose, ppm: (most * i64::from(thousandths) / 1_000) as i32 }
+            Hurt::ClockDrift(thousandths, lasts) => {
+                let over_the_run = wrong_by * 1_000_000 / millis(run).cast_signed();
+                let most = if lasts.is_some() { MOST_PPM } else { over_the_run.min(MOST_PPM) };
+                Harm::ClockDrift { host: whose, ppm: (most * thousandths / 1_000) as i32, lasts }
             }
         }
     }
@@ -198,12 +206,12 @@ fn hurt() -> impl Strategy<Value = Hurt> {
         2 => lasting().prop_map(Hurt::Power),
         3 => lasting().prop_map(Hurt::Pause),
         3 => (side(), direction, lasting()).prop_map(|(from, direction, lasts)| Hurt::Partition { from, direction, lasts }),
-        3 => select(&[HostId::Database, HostId::Lease, HostId::Payout][..]).prop_map(Hurt::ReplyLost),
+        3 => server().prop_map(Hurt::ReplyLost),
         2 => (side(), 1..10_000_u64, lasting()).prop_map(|(from, extra, lasts)| Hurt::Late { from, extra: extra.ms(), lasts }),
         2 => lasting().prop_map(Hurt::SlowStep),
         2 => (1..=5_u32).prop_map(Hurt::JobError),
         2 => (-1_000..=1_000_i64).prop_map(Hurt::ClockOffset),
-        1 => (-1_000..=1_000_i32).prop_map(Hurt::ClockDrift),
+        1 => (-1_000..=1_000_i64, prop::option::of(lasting())).prop_map(|(thousandths, lasts)| Hurt::ClockDrift(thousandths, lasts)),
     ]
 }
 
@@ -217,7 +225,11 @@ fn victim() -> impl Strategy<Value = Victim> {
 }
 
 fn side() -> impl Strategy<Value = Side> {
-    prop_oneof![Just(Side::Everyone), select(&HostId::FIXED[..]).prop_map(Side::Host)]
+    prop_oneof![Just(Side::Everyone), server()]
+}
+
+fn server() -> impl Strategy<Value = Side> {
+    prop_oneof![select(&HostId::FIXED[..]).prop_map(Side::Host), Just(Side::Peer)]
 }
 
 fn when() -> impl Strategy<Value = When> {
