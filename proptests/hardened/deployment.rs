@@ -2,6 +2,7 @@
 //! come to, only its slack is drawn. The relations are those of scenario validation and of
 //! `scenario/scale.rs`, with the drawn magnitudes of faults in place of the catalogue's.
 
+use super::plan::WRONG_BY;
 use onceproof::plan::{FaultPlan, Harm};
 use onceproof::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Scenario};
 use onceproof::settlement::Schedule;
@@ -50,32 +51,36 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
 
 /// The same deployment, watched for long enough, and patient enough, for what a plan does to it.
 ///
-/// * Nodes pay attention for as long as all faults last one after the other, and an attempt takes:
-///   otherwise a plan that stops everybody again and again ends after they have given up.
 /// * The liveness bound begins when a fault has struck, unless the fault is over when its victim is
-///   up and connected again. What is late, slow or failing is not: its length comes on top.
+///   up and connected again. What is late, slow or failing is not, so its length comes on top; nor
+///   is a clock that is behind: whoever has it waits for the boundary once more.
+/// * Nodes pay attention for as long as all of that and all other faults last, one after the other:
+///   otherwise a plan that stops everybody again and again ends after they have given up. A clock
+///   that is set forward shortens it.
 /// * A period is given up after more errors than the plan has.
 pub fn patient(scenario: Scenario, plan: &FaultPlan) -> Scenario {
-    let (mut lasts, mut unseen, mut errors) = (Duration::ZERO, Duration::ZERO, 0);
+    let attempt = scenario.node.poll * 3 + scenario.node.work * 2;
+    let (mut unseen, mut others, mut errors) = (Duration::ZERO, Duration::ZERO, 0);
     for fault in &plan.faults {
-        lasts += fault.harm.heals_after().unwrap_or_default();
         match fault.harm {
             Harm::Late { lasts, .. } => unseen += lasts,
             Harm::SlowStep { extra } => unseen += extra,
-            Harm::JobError { times } => errors += times,
-            Harm::Crash { .. }
-            | Harm::Power { .. }
-            | Harm::Pause { .. }
-            | Harm::Partition { .. }
-            | Harm::ReplyLost { .. }
-            | Harm::ClockOffset { .. }
-            | Harm::ClockDrift { .. } => {}
+            Harm::JobError { times } => {
+                unseen += (scenario.guard.backoff_max + attempt) * times;
+                errors += times;
+            }
+            Harm::ClockOffset { by_ms, .. } => *(if by_ms < 0 { &mut unseen } else { &mut others }) += by_ms.unsigned_abs().ms(),
+            Harm::ClockDrift { ppm, lasts, .. } => {
+                let wrong = lasts.map_or(WRONG_BY, |lasts| lasts * ppm.unsigned_abs() / 1_000_000);
+                *(if ppm < 0 { &mut unseen } else { &mut others }) += wrong;
+            }
+            Harm::Crash { .. } | Harm::Power { .. } | Harm::Pause { .. } | Harm::Partition { .. } | Harm::ReplyLost { .. } => {
+                others += fault.harm.heals_after().unwrap_or_default();
+            }
         }
     }
-    let attempt = scenario.node.poll * 3 + scenario.node.work * 2;
-    unseen += (scenario.guard.backoff_max + attempt) * errors;
     let guard = GuardKnobs { dead_letter_after: scenario.guard.dead_letter_after.max(errors + 1), ..scenario.guard };
-    let attention = scenario.node.attention.max(2.hours() + scenario.guard.lease + lasts + unseen);
+    let attention = scenario.node.attention.max(2.hours() + guard.lease + unseen + others);
     let node = NodeKnobs { attention, ..scenario.node };
     Scenario { liveness_bound: scenario.liveness_bound + unseen, guard, node, ..scenario }
 }
