@@ -2,8 +2,10 @@
 
 mod stage;
 
+mod boundary_at_work;
 mod claim_reply_lost;
 mod cli;
+mod clock_set_back;
 mod commit_reply_lost;
 mod crash_after_claim;
 mod crash_before_payment;
