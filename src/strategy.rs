@@ -11,14 +11,18 @@ mod controls;
 mod dual;
 mod expectation;
 mod lease;
+mod owned_lease;
 mod payment;
 mod pinned;
+mod process;
+mod progress;
 mod table_key;
 mod version;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};
 pub use expectation::{Expectation, Pinned, Scope};
+pub use process::Process;
 
 use crate::id::PeriodId;
 use crate::settlement::{Decides, Period};
@@ -67,6 +71,15 @@ pub trait Strategy: Send + Sync {
     /// What must, and what must never, break under which faults, with the reasons.
     fn expectations(&self) -> Vec<Expectation>;
 
+    /// What a process does once when it starts, before anything else. If that fails, it goes on all the same.
+    ///
+    /// # Errors
+    /// A store could not be asked.
+    async fn started(&self, context: &mut Context) -> Result<(), Error> {
+        let _ = context;
+        Ok(())
+    }
+
     /// Due periods that are not finished, as far as the strategy lets a node know; asked at
     /// the start of a process and at every poll. `None`: the strategy keeps no record, and a
     /// node knows nothing but its own attempts. A period is finished when it is settled and
@@ -90,11 +103,19 @@ pub trait Strategy: Send + Sync {
 pub fn catalogue() -> &'static [&'static dyn Strategy] {
     &[
         &controls::NoGuard,
+        &controls::LocalMutex,
         &table_key::Published,
         &table_key::TableKey,
+        &lease::LeaseSetnxExpire,
         &lease::LeaseSetPx::SKIP,
         &lease::LeaseSetPx::RETRY,
         &lease::LeaseSetPx::CHECKED,
+        &lease::LeaseMachineId,
+        &lease::LeaseWatchdog::TOLD,
+        &lease::LeaseWatchdog::SILENT,
+        &lease::LeaseWatchdog::ORPHAN,
+        &lease::LeaseWatchdog::UNOWNED,
+        &lease::LeaseFenced,
         &version::Published,
         &dual::Published,
         &dual::Guard,

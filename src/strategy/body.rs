@@ -76,6 +76,11 @@ impl Ranking {
 /// The whole job of a guard that trusts its own clock: the work, the good body, direct payout.
 pub async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
     context.work().await?;
+    settle(context, period).await
+}
+
+/// The job without its work.
+pub async fn settle(context: &Context, period: Period) -> Result<Belief, Error> {
     let settled = context
         .sql()
         .transaction(async || {

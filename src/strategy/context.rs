@@ -7,6 +7,7 @@ use crate::scenario::{GuardKnobs, Scenario};
 use crate::settlement::Calendar;
 use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
+use crate::strategy::process::Process;
 use crate::time::{WallTime, millis};
 use crate::trace::{Phase, StepName};
 use futures_util::future::LocalBoxFuture;
@@ -46,6 +47,7 @@ struct Inner {
     scenario: Arc<Scenario>,
     calendar: Arc<Calendar>,
     attempt: Cell<AttemptId>,
+    process: Process,
     lease: LeaseStore,
     sql: Sql,
     payout: PayoutService,
@@ -60,6 +62,7 @@ impl Context {
             lease: LeaseStore::new(Rc::clone(&host), timeout),
             sql: Sql::new(Rc::clone(&host), timeout),
             payout: PayoutService::new(Rc::clone(&host), timeout),
+            process: Process::new(Rc::clone(&host)),
             host,
             scenario,
             calendar,
@@ -97,6 +100,11 @@ impl Context {
     /// A number from the node's own seeded stream.
     pub fn random(&self) -> u64 {
         self.inner.host.random()
+    }
+
+    /// What belongs to this process of the node.
+    pub fn process(&self) -> &Process {
+        &self.inner.process
     }
 
     /// The deployment.

@@ -3,10 +3,10 @@
 use crate::id::{Letter, PeriodId};
 use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
-use crate::store::sql::{aggregate, column, int};
+use crate::store::sql::{aggregate, int};
 use crate::strategy::body::{self, Ranking};
 use crate::strategy::context::WORK;
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, payment, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, payment, pinned, progress};
 use crate::time::WallTime;
 use crate::trace::{Belief, StepName};
 use async_trait::async_trait;
@@ -104,9 +104,6 @@ impl Strategy for Published {
 pub struct TableKey;
 
 const MARKER: &str = "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4) ON CONFLICT (period) DO NOTHING";
-/// Periods that are settled, with nothing left to deliver.
-const FINISHED: &str =
-    "SELECT period FROM settlement WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = settlement.period)";
 
 impl TableKey {
     /// The settlement transaction; `None` if the period is not due, or somebody else has settled it.
@@ -185,13 +182,7 @@ impl Strategy for TableKey {
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
-        let rows = context.sql().query("settled.find", FINISHED, &[]).await?;
-        let mut finished = Vec::with_capacity(rows.len());
-        for row in &rows {
-            finished.push(PeriodId(column(row, 0)?));
-        }
-        let due = context.calendar().due_at(context.wall()).map(|period| period.id);
-        Ok(Some(due.filter(|id| !finished.contains(id)).collect()))
+        progress::unfinished(context).await.map(Some)
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

@@ -16,6 +16,7 @@ use crate::scenario::GuardKnobs;
 use crate::settlement::{Decides, Period};
 use crate::store::sql::{column, int};
 use crate::strategy::context::WORK;
+use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
 use crate::time::millis;
@@ -40,9 +41,6 @@ const GIVE_BACK: &str = "UPDATE task SET status = 0 WHERE period = $1 AND attemp
 const FAIL: &str = "UPDATE task SET status = $3, failures = failures + 1, \
      heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint + $4 \
      WHERE period = $1 AND attempt = $2 AND status = 1";
-
-/// How many renewals in a row may go unanswered. One leaves time for another before the lease runs out.
-const UNANSWERED: u32 = 1;
 
 /// Watchdog lease, version claim with attempt fence, good body, outbox, compensation.
 pub struct Guard;
@@ -132,7 +130,7 @@ impl Claim {
 }
 
 impl Guard {
-    async fn under_lease(context: &Context, period: Period, key: &str, token: &str) -> Result<Belief, Error> {
+    async fn under_lease(context: &Context, period: Period, lease: &OwnedLease) -> Result<Belief, Error> {
         let Some(claim) = Claim::make(context, period).await? else {
             // Settled with payments left, or claimed by somebody who may be dead.
             let left = payment::undelivered(context, period).await?;
@@ -142,25 +140,12 @@ impl Guard {
         let done = tokio::select! {
             biased;
             done = claim.run(context) => done,
-            () = Self::watch(context, key, token) => Err(Error::GuardLost),
+            () = lease.watch(context, async || lease.renew(context).await) => Err(Error::GuardLost),
         };
         if let Err(error) = &done {
             claim.compensate(context, error).await;
         }
         done
-    }
-
-    /// Renews the lease until it is lost: refused, or unanswered more than [`UNANSWERED`] times in a row.
-    async fn watch(context: &Context, key: &str, token: &str) {
-        let mut unanswered = 0;
-        loop {
-            context.sleep(context.guard().renew_every).await;
-            match context.lease().compare_and_expire("lease.renew", key, token, context.guard().watchdog_lease).await {
-                Ok(true) => unanswered = 0,
-                Err(_) if unanswered < UNANSWERED => unanswered += 1,
-                Ok(false) | Err(_) => return,
-            }
-        }
     }
 }
 
@@ -231,14 +216,12 @@ impl Strategy for Guard {
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
-        let key = key(period);
-        let token = format!("{:016x}", context.random());
-        if !context.lease().set_nx_px("lease.acquire", &key, &token, context.guard().watchdog_lease).await? {
+        let GuardKnobs { dual_lease, dual_renew_every, .. } = *context.guard();
+        let Some(lease) = OwnedLease::acquire(context, key(period), dual_lease, dual_renew_every).await? else {
             return Ok(Belief::Busy);
-        }
-        let done = Self::under_lease(context, period, &key, &token).await;
-        // If this fails, the lease runs out by itself.
-        let _ = context.lease().compare_and_delete("lease.release", &key, &token).await;
+        };
+        let done = Self::under_lease(context, period, &lease).await;
+        lease.release(context).await;
         done
     }
 }
