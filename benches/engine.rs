@@ -16,6 +16,7 @@ use onceproof::host::Duplex;
 use onceproof::id::{FaultId, HostId};
 use onceproof::seed::Seed;
 use onceproof::time::{SimTime, Span};
+use onceproof::trace::Proof;
 use onceproof::world::engine::{Boot, Engine, Observer, Settings, event};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -38,7 +39,7 @@ impl Observer for Count {
     fn note(&self, _at: SimTime, word: u64) {
         self.0.set(self.0.get().wrapping_add(word));
     }
-    fn felt(&self, _fault: FaultId) {}
+    fn felt(&self, _: FaultId, _: Proof) {}
     fn reply_lost(&self, _from: HostId, _to: HostId) {}
     fn panicked(&self, host: HostId, message: String) {
         panic!("{host}: {message}");

@@ -9,6 +9,7 @@ use onceproof::host::Duplex;
 use onceproof::id::{FaultId, HostId, NodeId};
 use onceproof::seed::Seed;
 use onceproof::time::{SimTime, Span};
+use onceproof::trace::Proof;
 use onceproof::world::engine::event::run;
 use onceproof::world::engine::{Boot, Ended, Engine, Observer, Settings};
 use proptest::prelude::*;
@@ -179,7 +180,7 @@ struct Quiet {
 
 impl Observer for Quiet {
     fn note(&self, _: SimTime, _: u64) {}
-    fn felt(&self, _: FaultId) {}
+    fn felt(&self, _: FaultId, _: Proof) {}
     fn reply_lost(&self, _: HostId, _: HostId) {}
     fn panicked(&self, host: HostId, message: String) {
         self.panics.borrow_mut().push(format!("{host}: {message}"));

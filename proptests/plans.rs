@@ -1,15 +1,16 @@
 //! Fault plans: complete in themselves as text, and over when they say they are.
 
 use async_trait::async_trait;
-use onceproof::explore::generate;
+use onceproof::class::{self, FaultClass};
 use onceproof::id::HostId;
-use onceproof::plan::{Direction, Fault, FaultClass, FaultPlan, Harm, Target, Trigger};
+use onceproof::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::settlement::{Calendar, Decides, Period};
+use onceproof::step::Step;
 use onceproof::strategy::{self, Context, Error, Expectation, Policy};
 use onceproof::time::SimTime;
-use onceproof::trace::{Belief, Phase, StepName};
+use onceproof::trace::{Belief, Phase};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use std::time::Duration;
@@ -20,7 +21,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 /// A strategy that is nothing but its steps.
-struct Steps(&'static [StepName]);
+struct Steps(&'static [Step]);
 
 #[async_trait(?Send)]
 impl strategy::Strategy for Steps {
@@ -36,7 +37,7 @@ impl strategy::Strategy for Steps {
     fn decides(&self) -> Decides {
         Decides::Nothing
     }
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         self.0
     }
     fn expectations(&self) -> Vec<Expectation> {
@@ -47,8 +48,17 @@ impl strategy::Strategy for Steps {
     }
 }
 
-const GUARDED: Steps =
-    Steps(&["lease.acquire", "task.claim", "work.1", "work.2", "settle.begin", "settle.commit", "pay.1", "lease.release"]);
+const GUARDED_STEPS: [Step; 8] = [
+    Step::lease("lease.acquire"),
+    Step::database("task.claim"),
+    Step::work("work.1"),
+    Step::work("work.2"),
+    Step::database("settle.begin"),
+    Step::database("settle.commit"),
+    Step::payout("pay.1"),
+    Step::lease("lease.release"),
+];
+const GUARDED: Steps = Steps(&GUARDED_STEPS);
 const NOTHING: Steps = Steps(&[]);
 
 /// The steps of a guarded job, those of every strategy of the catalogue, and none at all.
@@ -57,7 +67,7 @@ fn strategies() -> Vec<&'static dyn strategy::Strategy> {
     strategy::catalogue().iter().copied().chain(made).collect()
 }
 
-fn class() -> impl Strategy<Value = FaultClass> {
+fn classes() -> impl Strategy<Value = FaultClass> {
     prop::sample::select(&FaultClass::ALL[..])
 }
 
@@ -73,7 +83,7 @@ fn deployment() -> impl Strategy<Value = (Scenario, Calendar)> {
 
 fn targets() -> impl Strategy<Value = Target> {
     let host = (0usize..36).prop_map(|n| Target::Host(HostId::from_index(n)));
-    prop_oneof![host, Just(Target::Self_), Just(Target::AllNodes), Just(Target::Everyone)]
+    prop_oneof![host, Just(Target::Self_), Just(Target::AllNodes), Just(Target::Everyone), Just(Target::Peer)]
 }
 
 /// Durations as plans have them, and stranger ones.
@@ -98,7 +108,7 @@ fn harms() -> impl Strategy<Value = Harm> {
         lengths().prop_map(|extra| Harm::SlowStep { extra }),
         any::<u32>().prop_map(|times| Harm::JobError { times }),
         (targets(), any::<i64>()).prop_map(|(host, by_ms)| Harm::ClockOffset { host, by_ms }),
-        (targets(), any::<i32>()).prop_map(|(host, ppm)| Harm::ClockDrift { host, ppm }),
+        (targets(), any::<i32>(), prop::option::of(lengths())).prop_map(|(host, ppm, lasts)| Harm::ClockDrift { host, ppm, lasts }),
     ]
 }
 
@@ -131,21 +141,21 @@ proptest! {
 
     /// Drawn plans survive too, and a plan is the same whenever it is drawn.
     #[test]
-    fn a_drawn_plan_survives_toml_and_repeats(class in class(), seed: u64, (scenario, calendar) in deployment()) {
+    fn a_drawn_plan_survives_toml_and_repeats(class in classes(), seed: u64, (scenario, calendar) in deployment()) {
         for strategy in strategies() {
-            let drawn = generate::plan(class, Seed(seed), &scenario, &calendar, strategy);
+            let drawn = class.plan(Seed(seed), &scenario, &calendar, strategy.steps());
             prop_assert_eq!(&through_toml(&drawn), &drawn);
-            prop_assert_eq!(generate::plan(class, Seed(seed), &scenario, &calendar, strategy), drawn);
+            prop_assert_eq!(class.plan(Seed(seed), &scenario, &calendar, strategy.steps()), drawn);
         }
     }
 
     /// Faults at a time are healed when `healed_by` says; faults at a step last no longer than `longest_at_a_step`;
     /// only clocks stay wrong.
     #[test]
-    fn every_drawn_plan_heals(class in class(), seed: u64, (scenario, calendar) in deployment()) {
-        let (healed_by, longest) = (generate::healed_by(&scenario, &calendar), generate::longest_at_a_step(&scenario));
+    fn every_drawn_plan_heals(class in classes(), seed: u64, (scenario, calendar) in deployment()) {
+        let (healed_by, longest) = (class::healed_by(&scenario, &calendar), class::longest_at_a_step(&scenario));
         for strategy in strategies() {
-            for fault in generate::plan(class, Seed(seed), &scenario, &calendar, strategy).faults {
+            for fault in class.plan(Seed(seed), &scenario, &calendar, strategy.steps()).faults {
                 match (&fault.when, fault.harm.heals_after()) {
                     (_, None) => {
                         let clock = matches!(fault.harm, Harm::ClockOffset { .. } | Harm::ClockDrift { .. });
@@ -160,9 +170,9 @@ proptest! {
 
     /// A drawn fault can be struck: its step is one of the strategy's, its node exists, and what needs a step has one.
     #[test]
-    fn every_drawn_fault_can_strike(class in class(), seed: u64, (scenario, calendar) in deployment()) {
+    fn every_drawn_fault_can_strike(class in classes(), seed: u64, (scenario, calendar) in deployment()) {
         for strategy in strategies() {
-            let drawn = generate::plan(class, Seed(seed), &scenario, &calendar, strategy);
+            let drawn = class.plan(Seed(seed), &scenario, &calendar, strategy.steps());
             prop_assert_eq!(drawn.validate(scenario.nodes, strategy.steps()), Ok(()), "{:?}", drawn);
         }
     }
@@ -170,7 +180,7 @@ proptest! {
     /// Skew: every node and the lease store have an offset within five minutes, and two are at least four apart.
     #[test]
     fn skew_is_wide_but_not_wider(seed: u64, (scenario, calendar) in deployment()) {
-        let plan = generate::plan(FaultClass::Skew, Seed(seed), &scenario, &calendar, &GUARDED);
+        let plan = FaultClass::Skew.plan(Seed(seed), &scenario, &calendar, &GUARDED_STEPS);
         let offsets: Vec<i64> = plan.faults.iter().filter_map(|f| match f.harm {
             Harm::ClockOffset { by_ms, .. } => Some(by_ms * i64::from(scenario.time_scale)),
             _ => None,
@@ -182,16 +192,16 @@ proptest! {
 
     /// Scaled down, a plan for the real deployment still strikes at its boundaries and is over in time.
     #[test]
-    fn a_scaled_plan_heals_too(class in class(), seed: u64) {
+    fn a_scaled_plan_heals_too(class in classes(), seed: u64) {
         let real = Scenario::default();
         let scaled = real.scaled_for_turmoil();
         let (from, to) = (real.schedule.calendar().expect("good"), scaled.schedule.calendar().expect("good"));
-        let plan = generate::plan(class, Seed(seed), &real, &from, &GUARDED);
+        let plan = class.plan(Seed(seed), &real, &from, &GUARDED_STEPS);
         let small = scaled.scaled_plan(&plan, &from, &to);
         prop_assert_eq!(small.faults.len(), plan.faults.len());
         for fault in small.faults {
             if let (Trigger::At { at_ms }, Some(lasts)) = (fault.when, fault.harm.heals_after()) {
-                prop_assert!(at_ms + lasts <= generate::healed_by(&scaled, &to) + Duration::from_millis(2));
+                prop_assert!(at_ms + lasts <= class::healed_by(&scaled, &to) + Duration::from_millis(2));
             }
         }
     }
@@ -211,16 +221,18 @@ fn classes_are_not_empty_and_strike_in_both_ways() {
     let scenario = Scenario::default();
     let calendar = scenario.schedule.calendar().expect("a good schedule");
     for class in FaultClass::ALL {
-        let drawn = (0..100).map(|n| generate::plan(class, Seed(7).nth(n), &scenario, &calendar, &GUARDED));
+        let drawn = (0..100).map(|n| class.plan(Seed(7).nth(n), &scenario, &calendar, &GUARDED_STEPS));
         let drawn: Vec<FaultPlan> = drawn.collect();
         let empty = drawn.iter().filter(|p| p.faults.is_empty()).count();
         assert_eq!(empty, if class == FaultClass::Calm { 100 } else { 0 }, "{class}");
         let at_a_step = |p: &&FaultPlan| p.faults.iter().any(|f| matches!(f.when, Trigger::Step { .. }));
         let stepped = drawn.iter().filter(at_a_step).count();
         let expected = match class {
-            FaultClass::Calm | FaultClass::Skew | FaultClass::Outage => 0..=0,
+            FaultClass::Calm | FaultClass::Skew | FaultClass::Drift | FaultClass::Outage => 0..=0,
             FaultClass::ReplyLost | FaultClass::JobError => 100..=100,
+            FaultClass::Step => 60..=95,
             FaultClass::Crash | FaultClass::Power | FaultClass::Pause | FaultClass::Partition => 60..=90,
+            FaultClass::LeaseCut | FaultClass::DbCut | FaultClass::DbRestart => 60..=90,
             FaultClass::Slow => 30..=70,
             FaultClass::Swarm => 30..=95,
         };

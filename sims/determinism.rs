@@ -1,9 +1,9 @@
 //! The same seed, scenario and plan give the same history: twice in a process, on another
 //! thread, after a thousand other seeds, and in another process.
 
+use onceproof::class::FaultClass;
 use onceproof::explore::certify::Difference;
-use onceproof::explore::generate;
-use onceproof::plan::{FaultClass, FaultPlan};
+use onceproof::plan::FaultPlan;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::strategy;
@@ -21,7 +21,7 @@ struct Sample {
 
 impl Sample {
     fn plan(&self) -> FaultPlan {
-        generate::plan(self.class, self.seed, self.deployment.scenario(), self.deployment.calendar(), self.deployment.strategy())
+        self.class.plan(self.seed, self.deployment.scenario(), self.deployment.calendar(), self.deployment.strategy().steps())
     }
 
     fn trace(&self) -> Trace {

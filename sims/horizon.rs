@@ -1,7 +1,7 @@
 //! How long a run may be on an engine that pays for each tick: the default deployment is scaled
 //! down to fit, a short one runs as it is, and what fits in no way is refused with the cure.
 
-use onceproof::explore::generate;
+use onceproof::class;
 use onceproof::scenario::{NetworkKnobs, Scenario};
 use onceproof::settlement::Schedule;
 use onceproof::time::Span;
@@ -22,9 +22,9 @@ fn the_default_deployment_is_scaled_down() {
 fn a_scaled_run_outlasts_its_faults() {
     let turmoil = Deployment::new(&Scenario::default(), EngineKind::Turmoil).expect("good");
     let (scenario, calendar) = (turmoil.scenario(), turmoil.calendar());
-    assert!(generate::healed_by(scenario, calendar) + scenario.liveness_bound <= turmoil.horizon());
+    assert!(class::healed_by(scenario, calendar) + scenario.liveness_bound <= turmoil.horizon());
     let struck_late = calendar.due(calendar.periods[0]) + scenario.node.work * 2;
-    assert!(struck_late + generate::longest_at_a_step(scenario) + scenario.guard.lease <= turmoil.horizon());
+    assert!(struck_late + class::longest_at_a_step(scenario) + scenario.guard.lease <= turmoil.horizon());
 }
 
 #[test]

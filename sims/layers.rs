@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Rows from the top; a module may use its own row and those before it.
 const LAYERS: [&[&str]; 11] = [
-    &["id", "seed", "time", "trace", "plan"],
-    &["settlement", "scenario"],
+    &["id", "seed", "time", "trace", "step", "plan"],
+    &["settlement", "scenario", "class"],
     &["host"],
     &["store"],
     &["strategy"],

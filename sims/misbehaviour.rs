@@ -8,8 +8,9 @@ use onceproof::plan::FaultPlan;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::settlement::{Decides, Period};
+use onceproof::step::Step;
 use onceproof::strategy::{Context, Error, Expectation, Policy, Strategy};
-use onceproof::trace::{Belief, Event, StepName};
+use onceproof::trace::{Belief, Event};
 use onceproof::world::{Deployment, Ended, EngineKind, Refused, Run};
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ impl Strategy for Misbehaved {
     fn decides(&self) -> Decides {
         Decides::Nothing
     }
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &[]
     }
     fn expectations(&self) -> Vec<Expectation> {

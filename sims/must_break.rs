@@ -1,8 +1,8 @@
 //! The second opinion on the table: what each strategy declares must break under a fault class
 //! breaks in its pinned plan, whatever network carries it and at whatever scale.
 
+use onceproof::class::FaultClass;
 use onceproof::explore::{Mark, Subject, observe};
-use onceproof::plan::FaultClass;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::strategy::{self, Expectation};

@@ -3,9 +3,10 @@
 //! Stories are written with real constants and real faults. The event engine runs them as they
 //! are; `turmoil` runs them scaled down. Whatever a story then asserts, it asserts of both.
 
+use onceproof::class::FaultClass;
 use onceproof::explore::{Mark, Observed, observe};
 use onceproof::id::{HostId, Letter, NodeId};
-use onceproof::plan::{FaultClass, FaultPlan, Harm, Target, Trigger};
+use onceproof::plan::{FaultPlan, Harm, Target, Trigger};
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::settlement::Schedule;

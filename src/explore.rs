@@ -11,7 +11,6 @@
 pub mod bound;
 pub mod cell;
 pub mod certify;
-pub mod generate;
 pub mod mark;
 pub mod observe;
 pub mod subject;

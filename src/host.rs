@@ -45,6 +45,12 @@ pub trait Host {
     /// What this host's clock shows.
     fn wall(&self) -> WallTime;
 
+    /// Waits until this host's clock is set or changes its rate: what a timer on the wall clock
+    /// hears (`TFD_TIMER_CANCEL_ON_SET` of timerfd). Never, on a host whose clock nobody sets.
+    fn clock_changed(&self) -> LocalBoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// A number from this host's own seeded stream.
     fn random(&self) -> u64;
 

@@ -4,22 +4,16 @@
 mod ability;
 mod claims;
 mod ledger;
-mod no_stale_commit;
-mod not_early;
-mod nothing_stuck;
-mod paid_once;
-mod points_conserved;
-mod ranking_right;
 #[cfg(test)]
 mod script;
-mod settled_in_the_end;
-mod settled_once;
 mod settlements;
 
-use crate::id::{InvariantId, PeriodId};
+use crate::id::{HostId, Letter, PeriodId};
 use crate::settlement::{Calendar, Decides, FinalState};
 use crate::time::SimTime;
 use crate::trace::Trace;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::time::Duration;
 
 /// All that a judge may know about a run.
@@ -31,6 +25,8 @@ pub struct History<'a> {
     pub decides: Decides,
     /// How many scheduler nodes there are.
     pub nodes: u8,
+    /// The servers without which no node can settle.
+    pub needs: &'a [HostId],
     /// How long after it was due, or after the last healing, a period may take to be settled.
     pub liveness_bound: Duration,
     /// How long a healthy node needs at most from finding a period unsettled to having it settled and paid.
@@ -67,29 +63,79 @@ pub struct Violation {
 
 /// A judge.
 pub trait Invariant: Sync {
-    /// Which one.
-    fn id(&self) -> InvariantId;
+    /// The name in witnesses and lists.
+    fn name(&self) -> &'static str;
+    /// The letter in the table. Several invariants may share one.
+    fn letter(&self) -> Letter;
+    /// One sentence: what holds.
+    fn about(&self) -> &'static str;
     /// The judgement over a whole run.
     fn judge(&self, history: &History<'_>) -> Verdict;
 }
 
-/// Every judge, in the catalogue's order.
-pub fn all() -> &'static [&'static dyn Invariant] {
-    &[
-        &settled_once::SettledOnce,
-        &paid_once::PaidOnce,
-        &settled_in_the_end::SettledInTheEnd,
-        &nothing_stuck::NothingStuck,
-        &ranking_right::RankingRight,
-        &points_conserved::PointsConserved,
-        &not_early::NotEarly,
-        &no_stale_commit::NoStaleCommit,
-    ]
+/// Declares the modules and lists their judges. One line a judge, in the catalogue's order.
+macro_rules! judges {
+    ($($file:ident: $Judge:ident;)*) => {
+        $(mod $file;)*
+
+        /// An invariant, by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum InvariantId {
+            $(#[doc = concat!("Of `invariant/", stringify!($file), ".rs`.")] $Judge,)*
+        }
+
+        impl InvariantId {
+            /// All of them, in the catalogue's order.
+            pub const ALL: [InvariantId; [$(stringify!($Judge)),*].len()] = [$(InvariantId::$Judge),*];
+
+            /// Its judge.
+            pub fn judge(self) -> &'static dyn Invariant {
+                match self {
+                    $(InvariantId::$Judge => &$file::$Judge,)*
+                }
+            }
+        }
+    };
+}
+
+judges! {
+    settled_once: SettledOnce;
+    paid_once: PaidOnce;
+    settled_in_the_end: SettledInTheEnd;
+    nothing_stuck: NothingStuck;
+    ranking_right: RankingRight;
+    points_conserved: PointsConserved;
+    not_early: NotEarly;
+    no_stale_commit: NoStaleCommit;
+}
+
+impl InvariantId {
+    /// The name in witnesses and lists.
+    pub fn name(self) -> &'static str {
+        self.judge().name()
+    }
+
+    /// The letter in the table.
+    pub fn letter(self) -> Letter {
+        self.judge().letter()
+    }
+
+    /// One sentence: what holds.
+    pub fn about(self) -> &'static str {
+        self.judge().about()
+    }
+}
+
+impl fmt::Display for InvariantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// The judgement of all judges over one run, in their order.
 pub fn judge(history: &History<'_>) -> Vec<(InvariantId, Verdict)> {
-    all().iter().map(|judge| (judge.id(), judge.judge(history))).collect()
+    InvariantId::ALL.into_iter().map(|id| (id, id.judge().judge(history))).collect()
 }
 
 #[cfg(test)]
@@ -112,13 +158,16 @@ mod tests {
             told.after(period, 4.minutes()).task(N0, period, TaskStatus::Completed, 1);
         }
         told.watched_until(P2, 4.hours());
-        for judge in all() {
-            told.holds(*judge);
+        for id in InvariantId::ALL {
+            told.holds(id.judge());
         }
     }
 
+    /// What serde derives from the variants is what people read.
     #[test]
-    fn there_is_a_judge_for_every_invariant() {
-        assert_eq!(all().iter().map(|judge| judge.id()).collect::<Vec<_>>(), InvariantId::ALL);
+    fn names_in_files_are_names_in_reports() {
+        for id in InvariantId::ALL {
+            assert_eq!(serde_json::to_value(id).unwrap(), id.name());
+        }
     }
 }

@@ -11,7 +11,6 @@
 //! [`Trace`](trace::Trace) the judges turn into a [`Verdict`](invariant::Verdict) each.
 //!
 //! ```
-//! use onceproof::id::InvariantId;
 //! use onceproof::invariant::Verdict;
 //! use onceproof::plan::{FaultPlan, Harm, Target, Trigger};
 //! use onceproof::scenario::Scenario;
@@ -42,8 +41,8 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | words | [`id`], [`seed`], [`time`], [`trace`], [`plan`] |
-//! | domain | [`settlement`], [`scenario`] |
+//! | words | [`id`], [`seed`], [`time`], [`trace`], [`step`], [`plan`] |
+//! | domain | [`settlement`], [`scenario`], [`class`] |
 //! | seam | [`host`]: all that the code of a host may do |
 //! | store | [`store`]: the clients |
 //! | strategy | [`strategy`]: the guards, and what each declares |
@@ -58,9 +57,11 @@ pub mod id;
 pub mod seed;
 pub mod time;
 pub mod trace;
+pub mod step;
 pub mod plan;
 pub mod settlement;
 pub mod scenario;
+pub mod class;
 pub mod host;
 pub mod store;
 pub mod strategy;

@@ -103,14 +103,18 @@ impl Node {
         }
     }
 
-    /// Sleeps until the node's clock shows `then`. A clock that was set back meanwhile makes it longer.
+    /// Sleeps until the node's clock shows `then`, however often it is set meanwhile.
     async fn sleep_until(&self, then: WallTime) {
         loop {
             let left = then.since(self.host.wall());
             if left.is_zero() {
                 return;
             }
-            self.host.sleep(left).await;
+            tokio::select! {
+                biased;
+                () = self.host.sleep(left) => {}
+                () = self.host.clock_changed() => {}
+            }
         }
     }
 

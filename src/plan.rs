@@ -57,9 +57,11 @@ pub enum Target {
     AllNodes,
     /// Every host but the victim: the other side of a partition.
     Everyone,
+    /// The server that the step talks to which set the fault off: the other side. Only with [`Trigger::Step`].
+    Peer,
 }
 
-/// `self`, `all-nodes`, `everyone`, or a host's name.
+/// `self`, `all-nodes`, `everyone`, `peer`, or a host's name.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,6 +69,7 @@ impl fmt::Display for Target {
             Target::Self_ => f.write_str("self"),
             Target::AllNodes => f.write_str("all-nodes"),
             Target::Everyone => f.write_str("everyone"),
+            Target::Peer => f.write_str("peer"),
         }
     }
 }
@@ -78,7 +81,8 @@ impl FromStr for Target {
             "self" => Ok(Target::Self_),
             "all-nodes" => Ok(Target::AllNodes),
             "everyone" => Ok(Target::Everyone),
-            host => host.parse().map(Target::Host).map_err(|e| format!("{e}, or `self`, `all-nodes` or `everyone`")),
+            "peer" => Ok(Target::Peer),
+            host => host.parse().map(Target::Host).map_err(|e| format!("{e}, or `self`, `all-nodes`, `everyone` or `peer`")),
         }
     }
 }
@@ -159,8 +163,14 @@ pub enum Harm {
     JobError { times: u32 },
     /// The host's clock shows this many milliseconds more (negative: less) than it should.
     ClockOffset { host: Target, by_ms: i64 },
-    /// The host's clock runs fast by this many parts per million (negative: slow); its timers follow.
-    ClockDrift { host: Target, ppm: i32 },
+    /// The host's clock runs fast by this many parts per million (negative: slow); its timers
+    /// follow. After `lasts` a time service sets it right again; without it, it stays wrong.
+    ClockDrift {
+        host: Target,
+        ppm: i32,
+        #[serde(with = "optional_duration", skip_serializing_if = "Option::is_none")]
+        lasts: Option<Duration>,
+    },
 }
 
 /// When a fault strikes.
@@ -214,93 +224,9 @@ impl Harm {
             | Harm::Late { lasts: d, .. }
             | Harm::SlowStep { extra: d } => Some(*d),
             Harm::ReplyLost { .. } | Harm::JobError { .. } => Some(Duration::ZERO),
-            Harm::ClockOffset { .. } | Harm::ClockDrift { .. } => None,
+            Harm::ClockDrift { lasts, .. } => *lasts,
+            Harm::ClockOffset { .. } => None,
         }
-    }
-}
-
-/// The kinds of trouble that a table has columns for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FaultClass {
-    /// Nothing goes wrong.
-    Calm,
-    /// Constant clock offsets of nodes and lease store.
-    Skew,
-    /// A process dies and comes back.
-    Crash,
-    /// A host loses power and comes back.
-    Power,
-    /// A process stops for longer than any lease.
-    Pause,
-    /// A node, or one direction, cut from everything.
-    Partition,
-    /// A job that outlasts its lease, or late requests.
-    Slow,
-    /// A request applied, its answer lost.
-    ReplyLost,
-    /// The job itself fails.
-    JobError,
-    /// No node alive around a boundary.
-    Outage,
-    /// A seeded mix of all of them.
-    Swarm,
-}
-
-impl FaultClass {
-    /// All classes, in the order of the table's columns.
-    pub const ALL: [FaultClass; 11] = [
-        FaultClass::Calm,
-        FaultClass::Skew,
-        FaultClass::Crash,
-        FaultClass::Power,
-        FaultClass::Pause,
-        FaultClass::Partition,
-        FaultClass::Slow,
-        FaultClass::ReplyLost,
-        FaultClass::JobError,
-        FaultClass::Outage,
-        FaultClass::Swarm,
-    ];
-
-    /// The name in commands, tables and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            FaultClass::Calm => "calm",
-            FaultClass::Skew => "skew",
-            FaultClass::Crash => "crash",
-            FaultClass::Power => "power",
-            FaultClass::Pause => "pause",
-            FaultClass::Partition => "partition",
-            FaultClass::Slow => "slow",
-            FaultClass::ReplyLost => "reply-lost",
-            FaultClass::JobError => "job-error",
-            FaultClass::Outage => "outage",
-            FaultClass::Swarm => "swarm",
-        }
-    }
-
-    /// One line for `onceproof list`: what happens, with its magnitude.
-    pub fn about(self) -> &'static str {
-        match self {
-            FaultClass::Calm => "nothing goes wrong",
-            FaultClass::Skew => "constant clock offsets of nodes and lease store within ±5 min, one pair at least 4 min apart",
-            FaultClass::Crash => "a process dies at a step or a time (its kernel closes the sockets), back after 5 min",
-            FaultClass::Power => "a host falls silent at a step or a time, back after 5 min",
-            FaultClass::Pause => "a whole process stops for 40 min at a step or a time",
-            FaultClass::Partition => "a node, or one direction, is cut from everything for 40 min",
-            FaultClass::Slow => "the job takes 45 min, or requests are delayed by up to 10 s",
-            FaultClass::ReplyLost => "one request is applied, its answer never arrives",
-            FaultClass::JobError => "the job fails at a step, once or several times",
-            FaultClass::Outage => "no node is alive from 5 min before a boundary to 2 h after it",
-            FaultClass::Swarm => "a seeded mix of the other classes, magnitudes drawn",
-        }
-    }
-}
-
-impl fmt::Display for FaultClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -354,5 +280,19 @@ pub mod duration {
         jiff::fmt::friendly::SpanParser::new()
             .parse_unsigned_duration(text)
             .map_err(|_| format!("`{text}` is not a duration; write for example `30s`, `40m` or `1h 30m`"))
+    }
+}
+
+/// Optional durations in TOML and JSON, as [`duration`].
+mod optional_duration {
+    use super::duration;
+    use serde::ser::Serializer;
+    use std::time::Duration;
+
+    pub(super) fn serialize<S: Serializer>(d: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
+        match d {
+            Some(d) => duration::serialize(d, s),
+            None => s.serialize_none(),
+        }
     }
 }

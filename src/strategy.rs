@@ -7,17 +7,12 @@
 mod body;
 mod clients;
 mod context;
-mod controls;
-mod dual;
 mod expectation;
-mod lease;
 mod owned_lease;
 mod payment;
 mod pinned;
 mod process;
 mod progress;
-mod table_key;
-mod version;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};
@@ -26,7 +21,8 @@ pub use process::Process;
 
 use crate::id::PeriodId;
 use crate::settlement::{Decides, Period};
-use crate::trace::{Belief, StepName};
+use crate::step::Step;
+use crate::trace::Belief;
 use async_trait::async_trait;
 
 /// What a node does after an attempt.
@@ -56,7 +52,7 @@ pub trait Strategy: Send + Sync {
     fn decides(&self) -> Decides;
 
     /// The names of all its steps, in the order of a calm attempt. Fault plans refer to them.
-    fn steps(&self) -> &'static [StepName];
+    fn steps(&self) -> &'static [Step];
 
     /// Whether the settlement row of a period is unique.
     fn unique_marker(&self) -> bool {
@@ -99,27 +95,25 @@ pub trait Strategy: Send + Sync {
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error>;
 }
 
-/// Every strategy, in the order of the table's rows.
-pub fn catalogue() -> &'static [&'static dyn Strategy] {
-    &[
-        &controls::NoGuard,
-        &controls::LocalMutex,
-        &table_key::Published,
-        &table_key::TableKey,
-        &lease::LeaseSetnxExpire,
-        &lease::LeaseSetPx::SKIP,
-        &lease::LeaseSetPx::RETRY,
-        &lease::LeaseSetPx::CHECKED,
-        &lease::LeaseMachineId,
-        &lease::LeaseWatchdog::TOLD,
-        &lease::LeaseWatchdog::SILENT,
-        &lease::LeaseWatchdog::ORPHAN,
-        &lease::LeaseWatchdog::UNOWNED,
-        &lease::LeaseFenced,
-        &version::Published,
-        &dual::Published,
-        &dual::Guard,
-    ]
+/// Declares the modules and lists their strategies. One line a family, in the order of the table's rows.
+macro_rules! families {
+    ($($family:ident: $($($path:ident)::+),+;)*) => {
+        $(mod $family;)*
+
+        /// Every strategy, in the order of the table's rows.
+        pub fn catalogue() -> &'static [&'static dyn Strategy] {
+            &[$($(&$family::$($path)::+),+),*]
+        }
+    };
+}
+
+families! {
+    controls: NoGuard, LocalMutex;
+    table_key: Published, TableKey;
+    lease: LeaseSetnxExpire, LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED, LeaseMachineId,
+        LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced;
+    version: Published;
+    dual: Published, Guard;
 }
 
 /// The strategy with this name.
@@ -130,7 +124,8 @@ pub fn find(name: &str) -> Option<&'static dyn Strategy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{FaultClass, Trigger};
+    use crate::class::FaultClass;
+    use crate::plan::Trigger;
     use crate::scenario::Scenario;
     use std::collections::BTreeSet;
 
@@ -139,7 +134,7 @@ mod tests {
         let names: BTreeSet<_> = catalogue().iter().map(|s| s.name()).collect();
         assert_eq!(names.len(), catalogue().len());
         for strategy in catalogue() {
-            let steps: BTreeSet<_> = strategy.steps().iter().collect();
+            let steps: BTreeSet<_> = strategy.steps().iter().map(|s| s.name).collect();
             assert_eq!(steps.len(), strategy.steps().len(), "{} declares a step twice", strategy.name());
             assert_eq!(find(strategy.name()).map(Strategy::name), Some(strategy.name()));
         }
@@ -157,7 +152,7 @@ mod tests {
                 assert_eq!(plan.faults.is_empty(), class == FaultClass::Calm, "{} under {class}", strategy.name());
                 for fault in &plan.faults {
                     if let Trigger::Step { step, .. } = &fault.when {
-                        assert!(strategy.steps().contains(&step.as_str()), "{} never makes {step}", strategy.name());
+                        assert!(strategy.steps().iter().any(|s| s.name == step), "{} never makes {step}", strategy.name());
                     }
                 }
             }

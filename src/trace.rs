@@ -76,6 +76,60 @@ impl TaskStatus {
     }
 }
 
+/// What shows that a fault was noticed.
+#[expect(missing_docs, reason = "the fields are named after what they are, and each variant says what it tells")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Proof {
+    /// A process was stopped, or died, in the middle of this attempt, or one that the attempt needs did.
+    Interrupted { attempt: AttemptId },
+    /// A process was stopped, or dead, when this period ended.
+    Absent { host: HostId, period: PeriodId },
+    /// A segment from one host to another was held back.
+    Held { from: HostId, to: HostId },
+    /// A segment from one host to another came late.
+    Delayed { from: HostId, to: HostId },
+    /// A segment from one host to another was lost.
+    Lost { from: HostId, to: HostId },
+    /// A host acted while its clock was wrong by this many milliseconds.
+    WrongClock { host: HostId, by_ms: i64 },
+    /// A step of this attempt took longer.
+    Slowed { attempt: AttemptId, step: StepName },
+    /// The job of this attempt failed at a step.
+    Failed { attempt: AttemptId, step: StepName },
+}
+
+impl Proof {
+    /// One word for lists and files.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Proof::Interrupted { .. } => "interrupted",
+            Proof::Absent { .. } => "absent",
+            Proof::Held { .. } => "held",
+            Proof::Delayed { .. } => "delayed",
+            Proof::Lost { .. } => "lost",
+            Proof::WrongClock { .. } => "wrong-clock",
+            Proof::Slowed { .. } => "slowed",
+            Proof::Failed { .. } => "failed",
+        }
+    }
+}
+
+/// A sentence about what was noticed.
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Proof::Interrupted { attempt } => write!(f, "attempt {attempt} was interrupted"),
+            Proof::Absent { host, period } => write!(f, "{host} missed the end of {period}"),
+            Proof::Held { from, to } => write!(f, "a segment from {from} to {to} was held back"),
+            Proof::Delayed { from, to } => write!(f, "a segment from {from} to {to} came late"),
+            Proof::Lost { from, to } => write!(f, "a segment from {from} to {to} was lost"),
+            Proof::WrongClock { host, by_ms } => write!(f, "{host} acted by a clock that was wrong by {by_ms} ms"),
+            Proof::Slowed { attempt, step } => write!(f, "`{step}` of attempt {attempt} took longer"),
+            Proof::Failed { attempt, step } => write!(f, "`{step}` of attempt {attempt} failed"),
+        }
+    }
+}
+
 /// One thing that happened.
 #[expect(missing_docs, reason = "the fields are named after what they are, and each variant says what it tells")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,12 +153,14 @@ pub enum Event {
     ReplyLost { from: HostId, to: HostId },
     /// A clock jumped (`by` milliseconds, negative = back).
     ClockSet { host: HostId, by: i64 },
+    /// From now on a clock runs fast by this many parts per million (negative: slow; 0: as it should).
+    ClockDrifts { host: HostId, ppm: i32 },
     /// A node's code panicked; the message is in the run's notes.
     Panicked { host: HostId },
     /// A fault of the plan struck.
     Fired { fault: FaultId },
-    /// The deployment noticed a fault: a segment was held, a timer was late, an operation was torn.
-    Felt { fault: FaultId },
+    /// The deployment noticed a fault, for the first time, as `proof` shows.
+    Felt { fault: FaultId, proof: Proof },
 
     // Nodes: shown in the story, never trusted.
     /// A node began an attempt to settle a period, its own clock showing `wall`.
@@ -179,6 +235,7 @@ impl Event {
             | Event::Healed { .. }
             | Event::ReplyLost { .. }
             | Event::ClockSet { .. }
+            | Event::ClockDrifts { .. }
             | Event::Panicked { .. }
             | Event::Fired { .. }
             | Event::Felt { .. }

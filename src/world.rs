@@ -19,7 +19,7 @@ use crate::id::HostId;
 use crate::seed::Seed;
 use crate::settlement::FinalState;
 use crate::time::SimTime;
-use crate::trace::Trace;
+use crate::trace::{Proof, Trace};
 
 /// Which network simulator carries a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +49,17 @@ impl EngineKind {
 pub struct Receipt {
     /// When it struck first.
     pub fired: Option<SimTime>,
-    /// When it was first noticed.
-    pub felt: Option<SimTime>,
+    /// When it was first noticed, and what shows that.
+    pub felt: Option<Felt>,
+}
+
+/// A fault was noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Felt {
+    /// When.
+    pub at: SimTime,
+    /// What shows it: the event of the trace at that instant says the same.
+    pub proof: Proof,
 }
 
 /// One finished run: `(Seed, Scenario, FaultPlan) -> Run`, the same to the byte every time.

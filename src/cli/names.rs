@@ -1,7 +1,7 @@
 //! Names that users type: found, or answered with the nearest one.
 
+use crate::class::FaultClass;
 use crate::cli::exit::Failure;
-use crate::plan::FaultClass;
 use crate::strategy::{self, Strategy};
 use crate::world::EngineKind;
 

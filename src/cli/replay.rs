@@ -1,12 +1,13 @@
 //! `onceproof replay`: one run as a story, and whether it is the run it should be.
 
+use crate::class::FaultClass;
 use crate::cli::exit::Failure;
 use crate::cli::{Exit, ReplayArgs, input, names, out};
 use crate::explore::certify::Difference;
 use crate::explore::observe::NoResult;
 use crate::explore::witness::Expected;
 use crate::explore::{Mark, Observed, Subject, Witness, observe};
-use crate::plan::{FaultClass, FaultPlan};
+use crate::plan::FaultPlan;
 use crate::report::story;
 use crate::report::words::{self, count, wrap};
 use crate::scenario::Scenario;

@@ -1,5 +1,6 @@
 //! `onceproof verify`: sweep, certify, weigh, keep witnesses, write, print.
 
+use crate::class::FaultClass;
 use crate::cli::exit::Failure;
 use crate::cli::progress::Bar;
 use crate::cli::stopwatch::Stopwatch;
@@ -8,7 +9,7 @@ use crate::explore::cell::{Broken, RunKey};
 use crate::explore::certify::certify;
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
 use crate::explore::{Cell, Row, Subject, Survey, Witness, observe};
-use crate::plan::{FaultClass, duration};
+use crate::plan::duration;
 use crate::report::files::{self, Folder};
 use crate::report::table::Setting;
 use crate::report::words::{self, count};

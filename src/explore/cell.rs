@@ -1,10 +1,11 @@
 //! One cell of the table: what a strategy showed under a fault class, weighed against what it
 //! declares ([`Expectation`]).
 
+use crate::class::FaultClass;
 use crate::explore::{Finding, Mark, Observed, bound};
-use crate::plan::FaultClass;
 use crate::seed::Seed;
 use crate::strategy::Expectation;
+use crate::world::Receipt;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run that felt nothing proves nothing: a cell needs this many felt runs before "it holds"
@@ -33,6 +34,41 @@ pub struct Broken {
     pub finding: Finding,
 }
 
+/// What became of faults: planned, struck, noticed, and what showed that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receipts {
+    /// Faults in the plans.
+    pub planned: u64,
+    /// Faults that struck.
+    pub fired: u64,
+    /// Faults that were noticed.
+    pub felt: u64,
+    /// How many were noticed by which kind of event ([`crate::trace::Proof::kind`]).
+    pub proofs: BTreeMap<&'static str, u64>,
+}
+
+impl Receipts {
+    fn add(&mut self, run: &[Receipt]) {
+        for receipt in run {
+            self.planned += 1;
+            self.fired += u64::from(receipt.fired.is_some());
+            if let Some(felt) = receipt.felt {
+                self.felt += 1;
+                *self.proofs.entry(felt.proof.kind()).or_default() += 1;
+            }
+        }
+    }
+
+    fn merge(&mut self, other: Receipts) {
+        self.planned += other.planned;
+        self.fired += other.fired;
+        self.felt += other.felt;
+        for (kind, n) in other.proofs {
+            *self.proofs.entry(kind).or_default() += n;
+        }
+    }
+}
+
 /// What was seen in the runs of one cell. Tallies of disjoint sets of runs merge in any order
 /// to the same tally, so it does not matter which thread saw what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +79,8 @@ pub struct Tally {
     pub felt: u64,
     /// Sampled runs in which something did not come right that nobody could have done better.
     pub excused: u64,
+    /// What became of the faults of the sampled runs.
+    pub receipts: Receipts,
     /// What each pinned plan showed, by the number of its claim.
     pub pinned: BTreeMap<usize, BTreeSet<Mark>>,
     /// What broke.
@@ -63,6 +101,9 @@ impl Tally {
         self.runs += sampled;
         self.felt += sampled * u64::from(seen.felt);
         self.excused += sampled * u64::from(!seen.excuses.is_empty());
+        if sampled == 1 {
+            self.receipts.add(&seen.run.receipts);
+        }
         for mark in &marks {
             let finding = seen.findings.iter().find(|f| f.mark == *mark).expect("the mark came from a finding");
             self.note(*mark, Broken { runs: sampled, key, seed, finding: finding.clone() });
@@ -77,6 +118,7 @@ impl Tally {
         self.runs += other.runs;
         self.felt += other.felt;
         self.excused += other.excused;
+        self.receipts.merge(other.receipts);
         self.pinned.extend(other.pinned);
         for (mark, broken) in other.broken {
             self.note(mark, broken);
@@ -116,6 +158,8 @@ pub enum Surprise {
 pub struct Cell {
     /// The column.
     pub class: FaultClass,
+    /// Why the class cannot strike the strategy at all, if it cannot: then nothing was run, and nothing is said.
+    pub misses: Option<&'static str>,
     /// What was seen.
     pub tally: Tally,
     /// What is broken here only because it is broken in calm already.
@@ -127,6 +171,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// A cell whose class cannot strike its strategy.
+    pub fn missed(class: FaultClass, why: &'static str) -> Cell {
+        Cell { class, misses: Some(why), tally: Tally::default(), inherited: BTreeSet::new(), needed: 0, surprises: Vec::new() }
+    }
+
     /// Weighs a tally against the claims of its strategy. `calm` is what broke in the strategy's calm cell.
     pub fn weigh(claims: &[Expectation], class: FaultClass, tally: Tally, calm: &BTreeSet<Mark>) -> Cell {
         let inherited = match class {
@@ -135,7 +184,7 @@ impl Cell {
         };
         // A short sweep cannot have thirty felt runs; a quarter of what it has must do. The bound that is told with it says how little that is.
         let needed = NEEDED_FELT.min(tally.runs.div_ceil(4)).max(1);
-        let mut cell = Cell { class, tally, inherited, needed, surprises: Vec::new() };
+        let mut cell = Cell { class, misses: None, tally, inherited, needed, surprises: Vec::new() };
         cell.surprises = cell.compare(claims, calm);
         cell
     }
@@ -182,7 +231,7 @@ impl Cell {
 
     /// Whether nothing broke of its own, and too few runs felt the fault to call that holding.
     pub fn undecided(&self) -> bool {
-        self.own().next().is_none() && self.tally.felt < self.needed
+        self.misses.is_none() && self.own().next().is_none() && self.tally.felt < self.needed
     }
 
     /// Whether the sweep was long enough to feel something, and felt nothing at all: then the harness is blind here.

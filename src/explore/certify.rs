@@ -2,10 +2,11 @@
 //! thread's worth of state and after other runs than the first time, and the two histories
 //! are compared. A harness whose runs do not repeat cannot be believed about anything.
 
+use crate::class::FaultClass;
 use crate::explore::cell::RunKey;
 use crate::explore::observe::NoResult;
 use crate::explore::{Subject, observe};
-use crate::plan::{FaultClass, FaultPlan};
+use crate::plan::FaultPlan;
 use crate::seed::Seed;
 use crate::trace::{Record, Trace};
 use std::fmt;

@@ -1,17 +1,19 @@
 //! Subjects that break on demand, for the tests of the explorers: no world, no clients, only
 //! a short history whose shape depends on the seed.
 
+use crate::class::FaultClass;
 use crate::explore::Subject;
-use crate::id::{AttemptId, HostId, InvariantId, NodeId};
-use crate::invariant::{Verdict, Violation};
-use crate::plan::{FaultClass, FaultPlan, Harm, Target, Trigger};
+use crate::id::{AttemptId, HostId, NodeId};
+use crate::invariant::{InvariantId, Verdict, Violation};
+use crate::plan::{FaultPlan, Harm, Target, Trigger};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::settlement::{Calendar, Decides, FinalState, Period};
+use crate::step::Step;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy};
 use crate::time::{SimTime, Span};
-use crate::trace::{Belief, Event, StepName, Trace};
-use crate::world::{Ended, Receipt, Refused, Run};
+use crate::trace::{Belief, Event, Proof, Trace};
+use crate::world::{Ended, Felt, Receipt, Refused, Run};
 use async_trait::async_trait;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,8 +63,9 @@ impl Strategy for Claimant {
     fn decides(&self) -> Decides {
         Decides::Nothing
     }
-    fn steps(&self) -> &'static [StepName] {
-        &["job.work"]
+    fn steps(&self) -> &'static [Step] {
+        const STEPS: [Step; 1] = [Step::work("job.work")];
+        &STEPS
     }
     fn expectations(&self) -> Vec<Expectation> {
         (self.claims)()
@@ -166,7 +169,7 @@ impl Subject for MadeUp {
         trace.push(due, Event::AttemptBegan { attempt, period: period.id, wall: self.calendar.origin.wall(due) });
         let shift = self.shifty.as_ref().map_or(0, |n| n.fetch_add(1, Ordering::Relaxed));
         trace.push(due + shift.ms(), Event::AttemptEnded { attempt, period: period.id, belief: Belief::Settled });
-        let felt = (!self.numb).then_some(SimTime(2));
+        let felt = (!self.numb).then_some(Felt { at: SimTime(2), proof: Proof::Interrupted { attempt } });
         let receipts = plan.faults.iter().map(|_| Receipt { fired: Some(SimTime(1)), felt }).collect();
         let (end, ended, panics) = (FinalState::default(), self.ended, self.panics.clone());
         Ok(Run { seed, trace, end, ended, ended_at: due + 10.hours(), receipts, panics })

@@ -1,10 +1,11 @@
 //! One run, and everything that can be said about it: what broke, what was excused, whether
 //! its faults were felt.
 
+use crate::class::FaultClass;
 use crate::explore::{Mark, Subject};
-use crate::id::{HostId, InvariantId, PeriodId};
-use crate::invariant::Verdict;
-use crate::plan::{FaultClass, FaultPlan, Harm};
+use crate::id::{HostId, PeriodId};
+use crate::invariant::{InvariantId, Verdict};
+use crate::plan::{Fault, FaultPlan, Harm};
 use crate::seed::Seed;
 use crate::time::SimTime;
 use crate::trace::Event;
@@ -99,20 +100,24 @@ fn panicked_at(run: &Run, host: HostId) -> Option<SimTime> {
     run.trace.records().iter().find(|r| r.event == Event::Panicked { host }).map(|r| r.at)
 }
 
-/// A calm run is evidence as it is. Any other counts only if at least one fault struck and
-/// every one that struck was noticed.
+/// A calm run is evidence as it is. Any other counts only if at least one fault struck, every
+/// one that struck was noticed, and, where clocks are wrong, at least one of their owners
+/// acted by its clock: a clock by which nobody acts is no disturbance, and no excuse either.
 fn felt(class: FaultClass, plan: &FaultPlan, receipts: &[Receipt]) -> bool {
     if class == FaultClass::Calm {
         return true;
     }
-    let mut struck = plan.faults.iter().zip(receipts).filter(|(_, receipt)| receipt.fired.is_some()).peekable();
-    struck.peek().is_some() && struck.all(|(fault, receipt)| receipt.felt.is_some() || !can_be_noticed(&fault.harm))
+    let struck = plan.faults.iter().zip(receipts).filter(|(_, receipt)| receipt.fired.is_some());
+    let (clocks, others): (Vec<_>, Vec<_>) = struck.partition(|(fault, _)| is_of_a_clock(&fault.harm));
+    let noticed = |(_, receipt): &(&Fault, &Receipt)| receipt.felt.is_some();
+    let all_or_none = |of: &[(&Fault, &Receipt)]| of.is_empty() || of.iter().any(noticed);
+    (!clocks.is_empty() || !others.is_empty()) && others.iter().all(noticed) && all_or_none(&clocks)
 }
 
-/// A clock that is wrong from the beginning is part of the deployment: there is no moment at which anybody notices.
-pub fn can_be_noticed(harm: &Harm) -> bool {
+/// Clocks go wrong together, and not everybody acts by his own.
+fn is_of_a_clock(harm: &Harm) -> bool {
     match harm {
-        Harm::ClockOffset { .. } | Harm::ClockDrift { .. } => false,
+        Harm::ClockOffset { .. } | Harm::ClockDrift { .. } => true,
         Harm::Crash { .. }
         | Harm::Power { .. }
         | Harm::Pause { .. }
@@ -120,7 +125,7 @@ pub fn can_be_noticed(harm: &Harm) -> bool {
         | Harm::ReplyLost { .. }
         | Harm::Late { .. }
         | Harm::SlowStep { .. }
-        | Harm::JobError { .. } => true,
+        | Harm::JobError { .. } => false,
     }
 }
 
@@ -130,23 +135,31 @@ mod tests {
     use crate::explore::made_up::{self, MadeUp};
     use crate::plan::{Target, Trigger};
     use crate::time::Span;
+    use crate::trace::Proof;
+    use crate::world::Felt;
 
     fn pause() -> FaultPlan {
         FaultPlan::of([Harm::Pause { host: Target::Host(HostId::node(0)), lasts: 40.minutes() }.when(Trigger::start())])
     }
 
-    /// A fault that struck but that nobody noticed proves nothing; a wrong clock needs no notice.
+    /// A fault that struck but that nobody noticed proves nothing; of several wrong clocks one has to be noticed.
     #[test]
     fn only_noticed_faults_make_a_run_evidence() {
         let struck = Receipt { fired: Some(SimTime(5)), felt: None };
-        let noticed = Receipt { felt: Some(SimTime(9)), ..struck };
+        let proof = Proof::WrongClock { host: HostId::node(0), by_ms: 5 };
+        let noticed = Receipt { felt: Some(Felt { at: SimTime(9), proof }), ..struck };
         let offset = FaultPlan::of([Harm::ClockOffset { host: Target::AllNodes, by_ms: 5 }.when(Trigger::start())]);
         assert!(felt(FaultClass::Calm, &FaultPlan::none(), &[]));
         assert!(!felt(FaultClass::Pause, &FaultPlan::none(), &[]), "an empty plan is only calm in the calm class");
         assert!(!felt(FaultClass::Pause, &pause(), &[Receipt::default()]), "never struck");
         assert!(!felt(FaultClass::Pause, &pause(), &[struck]), "struck, not noticed");
         assert!(felt(FaultClass::Pause, &pause(), &[noticed]));
-        assert!(felt(FaultClass::Skew, &offset, &[struck]));
+        assert!(!felt(FaultClass::Skew, &offset, &[struck]), "nobody acted by it");
+        assert!(felt(FaultClass::Skew, &offset, &[noticed]));
+        let two = FaultPlan::of([offset.faults[0].clone(), offset.faults[0].clone()]);
+        assert!(felt(FaultClass::Skew, &two, &[struck, noticed]), "one of two owners acted");
+        let both = FaultPlan::of([offset.faults[0].clone(), pause().faults[0].clone()]);
+        assert!(!felt(FaultClass::Swarm, &both, &[noticed, struck]), "the pause went unnoticed");
     }
 
     #[test]

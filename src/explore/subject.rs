@@ -1,10 +1,9 @@
 //! What can be run and judged. A [`Deployment`] is the one that counts; tests of the
 //! explorers bring made-up ones, which break on demand.
 
-use crate::explore::generate;
-use crate::id::InvariantId;
-use crate::invariant::Verdict;
-use crate::plan::{FaultClass, FaultPlan};
+use crate::class::FaultClass;
+use crate::invariant::{InvariantId, Verdict};
+use crate::plan::FaultPlan;
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::settlement::Calendar;
@@ -60,7 +59,7 @@ impl Subject for Deployment {
     }
 
     fn plan(&self, class: FaultClass, seed: Seed) -> FaultPlan {
-        generate::plan(class, seed, Subject::scenario(self), Subject::calendar(self), Subject::strategy(self))
+        class.plan(seed, Subject::scenario(self), Subject::calendar(self), Subject::strategy(self).steps())
     }
 
     fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {

@@ -1,9 +1,9 @@
 //! The whole table with everything that a report needs to know about how it came to be.
 
+use crate::class::FaultClass;
 use crate::explore::cell::{Cell, Tally};
 use crate::explore::sweep::Quota;
 use crate::explore::{Mark, Subject};
-use crate::plan::FaultClass;
 use crate::seed::Seed;
 use crate::strategy::Policy;
 use crate::world::EngineKind;
@@ -50,7 +50,11 @@ impl Row {
             .filter(|(class, _)| **class == FaultClass::Calm)
             .flat_map(|(_, tally)| tally.broken.keys().copied())
             .collect();
-        let cells = classes.iter().zip(tallies).map(|(class, tally)| Cell::weigh(&claims, *class, tally, &calm)).collect();
+        let weigh = |(class, tally): (&FaultClass, Tally)| match class.misses(strategy.steps()) {
+            Some(why) => Cell::missed(*class, why),
+            None => Cell::weigh(&claims, *class, tally, &calm),
+        };
+        let cells = classes.iter().zip(tallies).map(weigh).collect();
         Row { name: strategy.name(), about: strategy.about(), policy: strategy.policy(), cells }
     }
 }
@@ -76,9 +80,9 @@ impl Survey {
         self.cells().map(|(_, cell)| cell.tally.pinned.len()).sum()
     }
 
-    /// The fewest and the most sampled runs that any cell got.
+    /// The fewest and the most sampled runs that any cell got whose class can strike its strategy.
     pub fn spread(&self) -> (u64, u64) {
-        let runs = || self.cells().map(|(_, cell)| cell.tally.runs);
+        let runs = || self.cells().filter(|(_, cell)| cell.misses.is_none()).map(|(_, cell)| cell.tally.runs);
         (runs().min().unwrap_or(0), runs().max().unwrap_or(0))
     }
 }

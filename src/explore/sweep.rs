@@ -6,11 +6,11 @@
 //! that all have got about the same number when time is up; how many is then up to the
 //! machine. A must-cell's pinned plans are always run, and first.
 
+use crate::class::FaultClass;
 use crate::explore::cell::{RunKey, Tally};
 use crate::explore::certify::{self, Sample};
 use crate::explore::observe::NoResult;
 use crate::explore::{Subject, observe};
-use crate::plan::FaultClass;
 use crate::seed::Seed;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -156,6 +156,9 @@ impl Sweep<'_> {
     fn serve(&self, ticket: Ticket, watch: &Watch<'_>, share: &mut Share) -> Result<(), Stopped> {
         let (row, column) = (ticket.cell / self.classes.len(), ticket.cell % self.classes.len());
         let (subject, class) = (self.subjects[row], self.classes[column]);
+        if class.misses(subject.strategy().steps()).is_some() {
+            return Ok(());
+        }
         let tally = &mut share.tallies[ticket.cell];
         let mut one = |key, seed: Seed, plan| -> Result<(), Stopped> {
             let no_result = |why| Stopped::NoResult { strategy: subject.strategy().name(), class, seed, why };

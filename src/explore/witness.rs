@@ -1,8 +1,9 @@
 //! One run, kept as one TOML file: what was deployed, what went wrong, the seed, what broke,
 //! and the digest that a replay has to reach. Everything needed to replay is in it.
 
+use crate::class::FaultClass;
 use crate::explore::{Finding, Observed};
-use crate::plan::{FaultClass, FaultPlan};
+use crate::plan::FaultPlan;
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::time::SimTime;

@@ -7,21 +7,26 @@ use crate::time::SimTime;
 use crate::trace::Event;
 use std::time::Duration;
 
-/// The stores without which no node can settle.
-pub const TO_SETTLE: &[HostId] = &[HostId::Database, HostId::Lease];
-
-/// The services without which no node can pay.
-pub const TO_PAY: &[HostId] = &[HostId::Database, HostId::Lease, HostId::Payout];
+/// What a node may have to get done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Settling needs the servers that the guard asks.
+    Settle,
+    /// Paying needs the payout service too.
+    Pay,
+}
 
 /// The longest time on end, between `from` and `to`, during which one and the same node could
-/// work with all of `needs`. Read from what the world recorded, never from what nodes believed.
-pub fn longest(history: &History<'_>, from: SimTime, to: SimTime, needs: &[HostId]) -> Duration {
+/// do this work. Read from what the world recorded, never from what nodes believed.
+pub fn longest(history: &History<'_>, from: SimTime, to: SimTime, work: Work) -> Duration {
+    let payout: &[HostId] = if work == Work::Pay { &[HostId::Payout] } else { &[] };
+    let needs: Vec<HostId> = history.needs.iter().chain(payout).copied().collect();
     let mut state = State::new(history.nodes);
     let mut able_since: Vec<Option<SimTime>> = vec![None; usize::from(history.nodes)];
     let mut longest = Duration::ZERO;
     let mut note = |at: SimTime, state: &State| {
         for (node, since) in (0..).zip(&mut able_since) {
-            let able = state.able(HostId::node(node), needs);
+            let able = state.able(HostId::node(node), &needs);
             if let Some(began) = *since {
                 longest = longest.max(at.min(to).since(began.max(from)));
             }
@@ -39,9 +44,9 @@ pub fn longest(history: &History<'_>, from: SimTime, to: SimTime, needs: &[HostI
 }
 
 /// The excuse, if there is one: nobody was able to work for as long as the work takes.
-pub fn excuse(history: &History<'_>, from: SimTime, to: SimTime, needs: &[HostId]) -> Option<String> {
+pub fn excuse(history: &History<'_>, from: SimTime, to: SimTime, work: Work) -> Option<String> {
     use crate::plan::duration::text;
-    let longest = longest(history, from, to, needs);
+    let longest = longest(history, from, to, work);
     (longest < history.effort).then(|| {
         format!(
             "between {} and {} no node was up and connected for {} on end, which the work may take (at most {})",
@@ -106,13 +111,14 @@ mod tests {
             calendar: &told.calendar,
             decides: told.decides,
             nodes: 3,
+            needs: &told.needs,
             liveness_bound: 2.hours(),
             effort: 10.minutes(),
             trace: &told.trace,
             ended: told.ended,
             end: &told.end,
         };
-        longest(&history, told.due(P1), told.due(P1) + minutes.minutes(), TO_SETTLE)
+        longest(&history, told.due(P1), told.due(P1) + minutes.minutes(), Work::Settle)
     }
 
     #[test]
@@ -140,5 +146,7 @@ mod tests {
         told.before(P1, 1.minutes()).event(Event::PoweredOff { host: HostId::Lease });
         told.after(P1, 57.minutes()).event(Event::Booted { host: HostId::Lease, incarnation: 1 });
         assert_eq!(longest_of(&told, 60), 3.minutes());
+        told.needs = vec![HostId::Database];
+        assert_eq!(longest_of(&told, 60), 60.minutes(), "a guard without a lease does not miss its store");
     }
 }

@@ -1,7 +1,7 @@
 //! S: no settlement commits after a newer claim was recorded where it counts: in the task
 //! row, in the fence row, or, for rows that have nothing but a lease, in the lease store.
 
-use crate::id::{HostId, InvariantId, PeriodId};
+use crate::id::{HostId, Letter, PeriodId};
 use crate::invariant::claims::claims;
 use crate::invariant::settlements::{settlements, transactions};
 use crate::invariant::{History, Invariant, Verdict, Violation};
@@ -13,8 +13,16 @@ use crate::trace::{Event, Trace};
 pub struct NoStaleCommit;
 
 impl Invariant for NoStaleCommit {
-    fn id(&self) -> InvariantId {
-        InvariantId::NoStaleCommit
+    fn name(&self) -> &'static str {
+        "no-stale-commit"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::S
+    }
+
+    fn about(&self) -> &'static str {
+        "no settlement commits after a newer claim was recorded where it counts"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {

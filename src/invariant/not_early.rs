@@ -1,6 +1,6 @@
 //! E: no settlement commits before the period has truly ended.
 
-use crate::id::InvariantId;
+use crate::id::Letter;
 use crate::invariant::settlements::settlements;
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::plan::duration;
@@ -9,8 +9,16 @@ use crate::plan::duration;
 pub struct NotEarly;
 
 impl Invariant for NotEarly {
-    fn id(&self) -> InvariantId {
-        InvariantId::NotEarly
+    fn name(&self) -> &'static str {
+        "not-early"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::E
+    }
+
+    fn about(&self) -> &'static str {
+        "no settlement commits before its period has truly ended"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {

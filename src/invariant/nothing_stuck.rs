@@ -1,8 +1,8 @@
 //! K: in the end there is no lease without an expiry, no task row claimed by nobody alive, and
 //! no payment left in the outbox. What nobody had the time to clear away is excused.
 
-use crate::id::{HostId, InvariantId, PeriodId};
-use crate::invariant::ability::{TO_PAY, TO_SETTLE, excuse};
+use crate::id::{Letter, PeriodId};
+use crate::invariant::ability::{Work, excuse};
 use crate::invariant::claims::{Claim, claims};
 use crate::invariant::settlements::transactions;
 use crate::invariant::{History, Invariant, Verdict, Violation};
@@ -14,15 +14,23 @@ use crate::trace::{Event, TaskStatus, Trace};
 pub struct NothingStuck;
 
 impl Invariant for NothingStuck {
-    fn id(&self) -> InvariantId {
-        InvariantId::NothingStuck
+    fn name(&self) -> &'static str {
+        "nothing-stuck"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::K
+    }
+
+    fn about(&self) -> &'static str {
+        "in the end no lease without expiry, no orphaned claim, no undelivered payment is left"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {
         let mut verdict = Verdict::Holds;
         for stuck in leases(history).chain(tasks(history)).chain(outbox(history)) {
-            let Stuck { since, period, what, needs } = stuck;
-            match excuse(history, since, history.ended, needs) {
+            let Stuck { since, period, what, work } = stuck;
+            match excuse(history, since, history.ended, work) {
                 None => return Verdict::Broken(Violation { at: history.ended, period, what }),
                 Some(reason) if verdict == Verdict::Holds => verdict = Verdict::Excused(format!("{what}, but {reason}")),
                 Some(_) => {}
@@ -37,14 +45,14 @@ struct Stuck {
     since: SimTime,
     period: Option<PeriodId>,
     what: String,
-    needs: &'static [HostId],
+    work: Work,
 }
 
 fn leases<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
     history.end.leases.iter().filter(|key| !key.expires).map(|key| {
         let since = last(history.trace, |e| matches!(*e, Event::LeaseGranted { to, .. } if to == key.holder));
         let what = format!("the lease granted to {} at {} never expires and is still held", key.holder, history.calendar.shows(since));
-        Stuck { since, period: None, what, needs: TO_SETTLE }
+        Stuck { since, period: None, what, work: Work::Settle }
     })
 }
 
@@ -56,7 +64,7 @@ fn tasks<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
             None => (SimTime::ZERO, format!("the task of {} is executing, but nobody ever claimed it", task.period)),
             Some(claim) => abandoned(history, &claim)?,
         };
-        Some(Stuck { since, period: Some(task.period), what, needs: TO_SETTLE })
+        Some(Stuck { since, period: Some(task.period), what, work: Work::Settle })
     })
 }
 
@@ -83,7 +91,7 @@ fn outbox<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
         let tx = transactions(history.trace).find(|tx| tx.rows.iter().any(queued));
         let since = tx.map_or(SimTime::ZERO, |tx| tx.at);
         let what = format!("outbox row {} queued at {} was never delivered", row.id, history.calendar.shows(since));
-        Stuck { since, period: None, what, needs: TO_PAY }
+        Stuck { since, period: None, what, work: Work::Pay }
     })
 }
 

@@ -1,6 +1,6 @@
 //! 2: no winner is paid twice for a period, and no place in a ranking is.
 
-use crate::id::InvariantId;
+use crate::id::Letter;
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::trace::Event;
 
@@ -8,8 +8,16 @@ use crate::trace::Event;
 pub struct PaidOnce;
 
 impl Invariant for PaidOnce {
-    fn id(&self) -> InvariantId {
-        InvariantId::PaidOnce
+    fn name(&self) -> &'static str {
+        "paid-once"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::Two
+    }
+
+    fn about(&self) -> &'static str {
+        "no winner is paid twice for a period"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {

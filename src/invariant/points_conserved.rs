@@ -4,7 +4,7 @@
 //! settlement counted ([`Ledger`]); nothing is counted twice; and in the end each account
 //! holds what was earned and not taken.
 
-use crate::id::{InvariantId, PlayerId};
+use crate::id::{Letter, PlayerId};
 use crate::invariant::ledger::{Earning, Ledger};
 use crate::invariant::settlements::Settlement;
 use crate::invariant::{History, Invariant, Verdict, Violation};
@@ -13,8 +13,16 @@ use crate::invariant::{History, Invariant, Verdict, Violation};
 pub struct PointsConserved;
 
 impl Invariant for PointsConserved {
-    fn id(&self) -> InvariantId {
-        InvariantId::PointsConserved
+    fn name(&self) -> &'static str {
+        "points-conserved"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::C
+    }
+
+    fn about(&self) -> &'static str {
+        "everything earned is in exactly one settlement, or still open"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {

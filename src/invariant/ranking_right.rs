@@ -1,7 +1,7 @@
 //! C: the ranking that a settlement stored equals the oracle's ranking of what it counted
 //! ([`Ledger`] says what that is), and it counted what it had to count.
 
-use crate::id::InvariantId;
+use crate::id::Letter;
 use crate::invariant::ledger::{Count, Ledger};
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::settlement::{Board, RANKED, Standing};
@@ -10,8 +10,16 @@ use crate::settlement::{Board, RANKED, Standing};
 pub struct RankingRight;
 
 impl Invariant for RankingRight {
-    fn id(&self) -> InvariantId {
-        InvariantId::RankingRight
+    fn name(&self) -> &'static str {
+        "ranking-right"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::C
+    }
+
+    fn about(&self) -> &'static str {
+        "the stored ranking equals the oracle's"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {

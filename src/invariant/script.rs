@@ -20,6 +20,7 @@ pub struct Script {
     pub end: FinalState,
     pub calendar: Calendar,
     pub decides: Decides,
+    pub needs: Vec<HostId>,
     pub ended: SimTime,
     now: SimTime,
     transactions: u32,
@@ -39,7 +40,16 @@ impl Script {
         let calendar = Schedule::default().calendar().expect("the default schedule is good");
         let ended = calendar.due(calendar.periods[0]) + 1.hours();
         let (trace, end) = (Trace::default(), FinalState::default());
-        Script { trace, end, calendar, decides: Decides::Nothing, ended, now: SimTime::ZERO, transactions: 0 }
+        Script {
+            trace,
+            end,
+            calendar,
+            decides: Decides::Nothing,
+            needs: vec![HostId::Lease, HostId::Database],
+            ended,
+            now: SimTime::ZERO,
+            transactions: 0,
+        }
     }
 
     /// The true time at which a period ends.
@@ -153,6 +163,7 @@ impl Script {
             calendar: &self.calendar,
             decides: self.decides,
             nodes: 3,
+            needs: &self.needs,
             liveness_bound: 2.hours(),
             effort: 10.minutes(),
             trace: &self.trace,
@@ -165,12 +176,12 @@ impl Script {
     pub fn breaks(&self, judge: &dyn Invariant) -> String {
         match self.judged_by(judge) {
             Verdict::Broken(violation) => violation.what,
-            other => panic!("{} should be broken, but the verdict is {other:?}", judge.id()),
+            other => panic!("{} should be broken, but the verdict is {other:?}", judge.name()),
         }
     }
 
     /// A judge must have nothing to say.
     pub fn holds(&self, judge: &dyn Invariant) {
-        assert_eq!(self.judged_by(judge), Verdict::Holds, "{}", judge.id());
+        assert_eq!(self.judged_by(judge), Verdict::Holds, "{}", judge.name());
     }
 }

@@ -6,8 +6,8 @@
 //! moves the deadline beyond the end of watching, the end of watching is the deadline: the
 //! excuse then says whether anybody had the time.
 
-use crate::id::{HostId, InvariantId, PeriodId, PlayerId};
-use crate::invariant::ability::{TO_PAY, TO_SETTLE, excuse};
+use crate::id::{HostId, Letter, PeriodId, PlayerId};
+use crate::invariant::ability::{Work, excuse};
 use crate::invariant::settlements::{Settlement, settlements};
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::settlement::{Period, REWARDS};
@@ -18,8 +18,16 @@ use crate::trace::{Event, Trace};
 pub struct SettledInTheEnd;
 
 impl Invariant for SettledInTheEnd {
-    fn id(&self) -> InvariantId {
-        InvariantId::SettledInTheEnd
+    fn name(&self) -> &'static str {
+        "settled-in-the-end"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::L
+    }
+
+    fn about(&self) -> &'static str {
+        "every due period is settled and its winners paid within the bound, unless nothing could have done it"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {
@@ -65,7 +73,7 @@ fn deadline(history: &History<'_>, due: SimTime) -> SimTime {
             Event::Booted { host, incarnation: 1.. } | Event::Resumed { host } => ends(&mut disturbed, Disturbed::Host(host)),
             Event::Healed { from, to } => ends(&mut disturbed, Disturbed::Link(from, to)),
             // What is over as it strikes, such as a failing job, counts when it was felt.
-            Event::ReplyLost { .. } | Event::Felt { .. } => record.at <= deadline,
+            Event::ReplyLost { .. } | Event::Felt { .. } | Event::ClockSet { .. } => record.at <= deadline,
             _ => false,
         };
         if ended {
@@ -97,7 +105,7 @@ fn payments(trace: &Trace) -> Vec<(PeriodId, PlayerId, SimTime)> {
 
 fn unsettled(history: &History<'_>, period: Period, late: Option<&Settlement<'_>>, deadline: SimTime) -> Verdict {
     let due = history.calendar.due(period);
-    if let Some(reason) = excuse(history, due, deadline, TO_SETTLE) {
+    if let Some(reason) = excuse(history, due, deadline, Work::Settle) {
         return Verdict::Excused(format!("{} was not settled in time, but {reason}", period.id));
     }
     let but = match late {
@@ -121,7 +129,7 @@ fn unpaid(
     let wins = |rank: i64| usize::try_from(rank).is_ok_and(|rank| rank <= REWARDS.len());
     let loser = settlement.ranked().find(|s| wins(s.rank) && !in_time(s.player))?;
     let (by, at) = (settlement.tx.by, settlement.tx.at);
-    if let Some(reason) = excuse(history, at, deadline, TO_PAY) {
+    if let Some(reason) = excuse(history, at, deadline, Work::Pay) {
         return Some(Verdict::Excused(format!("{}, rank {} of {period}, was not paid in time, but {reason}", loser.player, loser.rank)));
     }
     let (at, until) = (history.calendar.shows(at), history.calendar.shows(deadline));

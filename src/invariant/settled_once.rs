@@ -1,6 +1,6 @@
 //! D: no period has two committed settlement transactions, as the database server recorded them.
 
-use crate::id::InvariantId;
+use crate::id::Letter;
 use crate::invariant::settlements::settlements;
 use crate::invariant::{History, Invariant, Verdict, Violation};
 
@@ -8,8 +8,16 @@ use crate::invariant::{History, Invariant, Verdict, Violation};
 pub struct SettledOnce;
 
 impl Invariant for SettledOnce {
-    fn id(&self) -> InvariantId {
-        InvariantId::SettledOnce
+    fn name(&self) -> &'static str {
+        "settled-once"
+    }
+
+    fn letter(&self) -> Letter {
+        Letter::D
+    }
+
+    fn about(&self) -> &'static str {
+        "no period has two committed settlement transactions"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {

@@ -41,8 +41,9 @@ impl Harm {
                 *extra = divided(*extra, factor);
                 *lasts = divided(*lasts, factor);
             }
+            Harm::ClockDrift { lasts, .. } => *lasts = lasts.map(|d| divided(d, factor)),
             Harm::ClockOffset { by_ms, .. } => *by_ms /= i64::from(factor),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockDrift { .. } => {}
+            Harm::ReplyLost { .. } | Harm::JobError { .. } => {}
         }
         harm
     }
@@ -69,14 +70,14 @@ mod tests {
             Harm::Pause { host: n0, lasts: 40.minutes() }.when(Trigger::At { at_ms: SimTime(600_000) }),
             Harm::Late { host: n0, from: Target::Everyone, extra: 10.ms(), lasts: 1.minutes() }.when(Trigger::start()),
             Harm::ClockOffset { host: n0, by_ms: -240_000 }.when(Trigger::start()),
-            Harm::ClockDrift { host: n0, ppm: 20_000 }.when(Trigger::start()),
+            Harm::ClockDrift { host: n0, ppm: 20_000, lasts: Some(3.hours()) }.when(Trigger::start()),
             Harm::JobError { times: 3 }.when(step.clone()),
         ]);
         let scaled = FaultPlan::of([
             Harm::Pause { host: n0, lasts: 40.seconds() }.when(Trigger::At { at_ms: SimTime(10_000) }),
             Harm::Late { host: n0, from: Target::Everyone, extra: 1.ms(), lasts: 1.seconds() }.when(Trigger::start()),
             Harm::ClockOffset { host: n0, by_ms: -4_000 }.when(Trigger::start()),
-            Harm::ClockDrift { host: n0, ppm: 20_000 }.when(Trigger::start()),
+            Harm::ClockDrift { host: n0, ppm: 20_000, lasts: Some(3.minutes()) }.when(Trigger::start()),
             Harm::JobError { times: 3 }.when(step),
         ]);
         assert_eq!(plan.scaled(60), scaled);

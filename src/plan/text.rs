@@ -55,12 +55,12 @@ impl Kind {
             Kind::Power => ("power", r#"host = "self", back_after = "5m""#),
             Kind::Pause => ("pause", r#"host = "self", lasts = "40m""#),
             Kind::Partition => ("partition", r#"host = "self", from = "everyone", direction = "both", lasts = "40m""#),
-            Kind::ReplyLost => ("reply-lost", r#"host = "self", from = "db""#),
+            Kind::ReplyLost => ("reply-lost", r#"host = "self", from = "peer""#),
             Kind::Late => ("late", r#"host = "self", from = "lease", extra = "10s", lasts = "5m""#),
             Kind::SlowStep => ("slow-step", r#"extra = "43m""#),
             Kind::JobError => ("job-error", "times = 1"),
             Kind::ClockOffset => ("clock-offset", r#"host = "n0", by_ms = -240000"#),
-            Kind::ClockDrift => ("clock-drift", r#"host = "n0", ppm = 20000"#),
+            Kind::ClockDrift => ("clock-drift", r#"host = "n0", ppm = 20000, lasts = "3h""#),
         }
     }
 }
@@ -110,7 +110,7 @@ impl TryFrom<HarmTable> for Harm {
             Kind::SlowStep => Harm::SlowStep { extra: take!(t.extra).0 },
             Kind::JobError => Harm::JobError { times: take!(t.times) },
             Kind::ClockOffset => Harm::ClockOffset { host: take!(t.host), by_ms: take!(t.by_ms) },
-            Kind::ClockDrift => Harm::ClockDrift { host: take!(t.host), ppm: take!(t.ppm) },
+            Kind::ClockDrift => Harm::ClockDrift { host: take!(t.host), ppm: take!(t.ppm), lasts: t.lasts.take().map(|l| l.0) },
         };
         match t.left_over() {
             None => Ok(harm),

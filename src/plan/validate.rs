@@ -3,7 +3,7 @@
 
 use crate::id::{FaultId, HostId};
 use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger, duration};
-use crate::trace::StepName;
+use crate::step::Step;
 use std::time::Duration;
 
 /// A fault that can never strike as it is written.
@@ -21,7 +21,7 @@ impl FaultPlan {
     ///
     /// # Errors
     /// The first mistake of each fault that has one.
-    pub fn validate(&self, nodes: u8, steps: &[StepName]) -> Result<(), Vec<Misplanned>> {
+    pub fn validate(&self, nodes: u8, steps: &[Step]) -> Result<(), Vec<Misplanned>> {
         let wrong = |(n, fault): (u16, &Fault)| {
             let what = fault.trigger_mistake(nodes, steps).or_else(|| fault.harm_mistake(nodes)).or_else(|| fault.too_much())?;
             Some(Misplanned { fault: FaultId(n), what })
@@ -47,14 +47,16 @@ impl Fault {
                 let most = YEAR.as_millis() as u64;
                 (by_ms.unsigned_abs() > most).then(|| format!("moves a clock by {by_ms} ms; write -{most} to {most}"))
             }
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockDrift { .. } => None,
+            Harm::ClockDrift { lasts, .. } => lasts.and_then(|lasts| long("lasts", lasts)),
+            Harm::ReplyLost { .. } | Harm::JobError { .. } => None,
         }
     }
 
-    fn trigger_mistake(&self, nodes: u8, steps: &[StepName]) -> Option<String> {
+    fn trigger_mistake(&self, nodes: u8, steps: &[Step]) -> Option<String> {
         match &self.when {
-            Trigger::Step { step, .. } if !steps.contains(&step.as_str()) => {
-                Some(format!("waits for the unknown step `{step}`; write one of the strategy's: {}", steps.join(", ")))
+            Trigger::Step { step, .. } if !steps.iter().any(|s| s.name == step) => {
+                let known: Vec<&str> = steps.iter().map(|s| s.name).collect();
+                Some(format!("waits for the unknown step `{step}`; write one of the strategy's: {}", known.join(", ")))
             }
             Trigger::Step { nth: 0, .. } => Some("waits for occurrence 0 of a step; write `nth = 1` for the first".to_owned()),
             Trigger::Step { node: Some(host), .. } => missing(*host, nodes).or_else(|| {
@@ -71,11 +73,15 @@ impl Fault {
             Target::Self_ if !at_a_step => Some("strikes `self` at a time; write whom it strikes, or a step instead of `at_ms`".to_owned()),
             Target::Everyone => Some("strikes `everyone`, which is only the other side of a cut; write `all-nodes` or a host".to_owned()),
             Target::Host(host) => missing(host, nodes),
+            Target::Peer => Some("strikes `peer`, which is only the other side; write `self`, `all-nodes` or a host".to_owned()),
             Target::Self_ | Target::AllNodes => None,
         };
         let other = |target: Target| match target {
             Target::Host(host) => missing(host, nodes),
             Target::Everyone | Target::AllNodes => None,
+            Target::Peer => {
+                (!at_a_step).then(|| "has `peer` on the other side at a time; write a host, or a step instead of `at_ms`".to_owned())
+            }
             Target::Self_ => Some("has `self` on the other side; write `everyone` or a host".to_owned()),
         };
         match self.harm {
@@ -88,9 +94,9 @@ impl Fault {
             | Harm::ClockOffset { host, .. }
             | Harm::ClockDrift { host, .. } => victim(host),
             Harm::Partition { host, from, .. } | Harm::Late { host, from, .. } => victim(host).or_else(|| other(from)),
-            Harm::ReplyLost { host, from: Target::Host(from) } => victim(host).or_else(|| missing(from, nodes)),
+            Harm::ReplyLost { host, from: from @ (Target::Host(_) | Target::Peer) } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { .. } => {
-                Some("loses the reply of more than one host; write `from = \"db\"`, `\"lease\"` or `\"payout\"`".to_owned())
+                Some("loses the reply of more than one host; write `from = \"db\"`, `\"lease\"`, `\"payout\"` or `\"peer\"`".to_owned())
             }
             Harm::JobError { times: 0 } => Some("makes the job fail 0 times; write `times = 1`".to_owned()),
             Harm::SlowStep { .. } | Harm::JobError { .. } => {
@@ -112,7 +118,7 @@ mod tests {
     use crate::time::Span;
     use crate::trace::Phase;
 
-    const STEPS: [StepName; 2] = ["lease.acquire", "work.1"];
+    const STEPS: [Step; 2] = [Step::lease("lease.acquire"), Step::work("work.1")];
 
     fn crash(host: Target) -> Harm {
         Harm::Crash { host, back_after: 5.minutes() }

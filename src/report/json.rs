@@ -1,13 +1,14 @@
 //! The verdicts as JSON, for programs. `reports/README.md` documents every field. The text
 //! depends on nothing but the sweep: no time, no machine, so that two files can be compared.
 
-use crate::explore::cell::{Broken, RunKey, Surprise};
+use crate::class::FaultClass;
+use crate::explore::cell::{Broken, Receipts, RunKey, Surprise};
 use crate::explore::sweep::Quota;
 use crate::explore::{Cell, Mark, Row, Survey};
-use crate::id::InvariantId;
-use crate::plan::FaultClass;
+use crate::invariant::InvariantId;
 use crate::report::{files, words};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Version of the schema; changes when a reader of the last one would be misled.
 pub const FORMAT: u32 = 1;
@@ -46,16 +47,26 @@ struct StrategyRow {
 struct CellRow {
     faults: FaultClass,
     verdict: &'static str,
+    misses: Option<&'static str>,
     as_expected: bool,
     runs: u64,
     felt: u64,
     felt_needed: u64,
     excused: u64,
     pinned_runs: usize,
+    receipts: ReceiptsRow,
     upper_bound: Option<f64>,
     broken: Vec<BrokenRow>,
     surprises: Vec<SurpriseRow>,
     witness: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ReceiptsRow {
+    planned: u64,
+    fired: u64,
+    felt: u64,
+    proofs: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Serialize)]
@@ -125,21 +136,28 @@ fn cell(strategy: &str, cell: &Cell) -> CellRow {
     CellRow {
         faults: cell.class,
         verdict: match (cell.tally.broken.is_empty(), cell.undecided()) {
+            _ if cell.misses.is_some() => "misses",
             (_, true) => "undecided",
             (true, false) => "holds",
             (false, false) => "breaks",
         },
+        misses: cell.misses,
         as_expected: cell.as_expected(),
         runs: cell.tally.runs,
         felt: cell.tally.felt,
         felt_needed: cell.needed,
         excused: cell.tally.excused,
         pinned_runs: cell.tally.pinned.len(),
+        receipts: receipts(&cell.tally.receipts),
         upper_bound: cell.upper_bound(),
         broken: cell.tally.broken.iter().map(|(mark, b)| broken(*mark, b, cell.inherited.contains(mark))).collect(),
         surprises: cell.surprises.iter().map(surprise).collect(),
         witness: cell.witness().map(|_| files::witness_name(strategy, cell.class)),
     }
+}
+
+fn receipts(of: &Receipts) -> ReceiptsRow {
+    ReceiptsRow { planned: of.planned, fired: of.fired, felt: of.felt, proofs: of.proofs.clone() }
 }
 
 fn broken(mark: Mark, seen: &Broken, inherited: bool) -> BrokenRow {

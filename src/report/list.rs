@@ -1,8 +1,9 @@
 //! What there is to choose from: strategies, fault classes, invariants, knobs; as text and as JSON.
 
+use crate::class::FaultClass;
 use crate::explore::Mark;
-use crate::id::{InvariantId, Letter};
-use crate::plan::FaultClass;
+use crate::id::Letter;
+use crate::invariant::InvariantId;
 use crate::report::knobs;
 use crate::report::paint::{BROKEN, FAINT, Painted, STRONG, paint};
 use crate::report::words::policy;
@@ -27,7 +28,7 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
     out.push_str(&heading("\nInvariants", "the letter is what a cell of the table shows"));
     let invariant = |id: InvariantId| {
         let letter = Painted::default().and(BROKEN, &id.letter().to_string());
-        [bold(id.name()), letter, plain(meaning(id))]
+        [bold(id.name()), letter, plain(id.about())]
     };
     columns(&mut out, &InvariantId::ALL.map(invariant), width);
     out.push_str(&heading("\nKnobs of a scenario", "default, then meaning; durations are written 250ms, 30s, 40m, 1h 30m"));
@@ -79,22 +80,6 @@ fn claims(claims: &[Expectation]) -> Vec<String> {
         .collect()
 }
 
-/// One sentence about an invariant, as the catalogue has it.
-fn meaning(id: InvariantId) -> &'static str {
-    match id {
-        InvariantId::SettledOnce => "no period has two committed settlement transactions",
-        InvariantId::PaidOnce => "no winner is paid twice for a period",
-        InvariantId::SettledInTheEnd => {
-            "every due period is settled and its winners paid within the bound, unless nothing could have done it"
-        }
-        InvariantId::NothingStuck => "in the end no lease without expiry, no orphaned claim, no undelivered payment is left",
-        InvariantId::RankingRight => "the stored ranking equals the oracle's",
-        InvariantId::PointsConserved => "everything earned is in exactly one settlement, or still open",
-        InvariantId::NotEarly => "no settlement commits before its period has truly ended",
-        InvariantId::NoStaleCommit => "no settlement commits after a newer claim was recorded where it counts",
-    }
-}
-
 #[derive(Serialize)]
 struct Claim {
     kind: &'static str,
@@ -135,7 +120,7 @@ struct ListedStrategy {
     name: &'static str,
     policy: &'static str,
     about: &'static str,
-    steps: &'static [&'static str],
+    steps: Vec<&'static str>,
     claims: Vec<Claim>,
 }
 
@@ -169,14 +154,14 @@ pub fn json(strategies: &[&dyn Strategy]) -> String {
         name: s.name(),
         policy: policy(s.policy()),
         about: s.about(),
-        steps: s.steps(),
+        steps: s.steps().iter().map(|step| step.name).collect(),
         claims: s.expectations().iter().map(Claim::of).collect(),
     };
     let listed = Listed {
         format: 1,
         strategies: strategies.iter().map(strategy).collect(),
         faults: FaultClass::ALL.map(|c| ListedClass { name: c.name(), about: c.about() }).into(),
-        invariants: InvariantId::ALL.map(|i| ListedInvariant { name: i.name(), letter: i.letter(), meaning: meaning(i) }).into(),
+        invariants: InvariantId::ALL.map(|i| ListedInvariant { name: i.name(), letter: i.letter(), meaning: i.about() }).into(),
         knobs: knobs::ALL.iter().map(|k| ListedKnob { path: k.path, default: k.default(), bounds: k.bounds, about: k.about }).collect(),
     };
     serde_json::to_string_pretty(&listed).expect("a list has only values that JSON knows") + "\n"
@@ -198,6 +183,6 @@ mod tests {
         assert_eq!(listed["strategies"][0]["claims"][1]["faults"], "pause");
         assert_eq!(listed["strategies"][0]["claims"][1]["letters"], serde_json::json!(["L"]));
         assert_eq!(listed["knobs"][1]["default"], "3");
-        assert_eq!(listed["faults"].as_array().unwrap().len(), 11);
+        assert_eq!(listed["faults"].as_array().unwrap().len(), FaultClass::ALL.len());
     }
 }

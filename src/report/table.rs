@@ -3,17 +3,19 @@
 //! and what "ok" is worth.
 //!
 //! A cell's letters stand apart if all columns then fit, else close together; where even that
-//! is too wide for the terminal each row becomes a short list. Everything can be read without
-//! colours: what colour says is also said by a sign.
+//! is too wide for the terminal the table is cut into pieces, and where those would be too
+//! narrow each row becomes a short list. Everything can be read without colours: what colour
+//! says is also said by a sign.
 
+use crate::class::FaultClass;
 use crate::explore::cell::{RunKey, Surprise};
 use crate::explore::sweep::Quota;
 use crate::explore::{Cell, Mark, Row, Survey, bound};
-use crate::plan::FaultClass;
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
 use crate::report::words::{self, count, percent, thousands, wrap};
 use crate::seed::Seed;
 use std::fmt::Write;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Between two columns.
@@ -46,34 +48,96 @@ pub fn render(survey: &Survey, setting: &Setting) -> String {
     out
 }
 
-/// The table alone.
+/// Fewer columns than this beside the names are no table any more.
+const NARROWEST: usize = 4;
+
+/// The table alone: in one piece with air in its cells, in one piece without, or in several.
 fn grid(survey: &Survey, width: usize) -> String {
-    [" ", ""].into_iter().find_map(|between| columns(survey, width, between)).unwrap_or_else(|| lists(survey, width))
+    let pieces = |between| Columns::of(survey, between).pieces(width);
+    let airy = pieces(" ");
+    let chosen = match (airy.len(), pieces("")) {
+        (1, _) => (" ", airy),
+        (_, close) if close.len() == 1 => ("", close),
+        _ => (" ", airy),
+    };
+    let (between, pieces) = chosen;
+    if pieces.len() > 1 && pieces.iter().any(|piece| piece.len() < NARROWEST) {
+        return lists(survey, width);
+    }
+    let columns = Columns::of(survey, between);
+    pieces.into_iter().map(|piece| columns.render(survey, piece)).collect::<Vec<_>>().join("\n")
 }
 
-/// One line a row, if they fit.
-fn columns(survey: &Survey, width: usize, between: &str) -> Option<String> {
-    let cells: Vec<Vec<Painted>> = survey.rows.iter().map(|row| row.cells.iter().map(|c| cell(c, between)).collect()).collect();
-    let names = survey.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    let widest = |column: usize| cells.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let widths: Vec<usize> = survey.classes.iter().enumerate().map(|(n, class)| class.name().len().max(widest(n))).collect();
-    let total = names + widths.iter().map(|w| w + GAP).sum::<usize>();
-    if total > width {
-        return None;
+/// The cells as text, and how wide each column is.
+struct Columns {
+    names: usize,
+    cells: Vec<Vec<Painted>>,
+    widths: Vec<usize>,
+}
+
+impl Columns {
+    fn of(survey: &Survey, between: &str) -> Columns {
+        let cells: Vec<Vec<Painted>> = survey.rows.iter().map(|row| row.cells.iter().map(|c| cell(c, between)).collect()).collect();
+        let names = survey.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+        let widest = |column: usize| cells.iter().map(|row| row[column].width()).max().unwrap_or(0);
+        let head = |class: &FaultClass| heads(*class).map(str::len).into_iter().max().unwrap_or(0);
+        let widths = survey.classes.iter().enumerate().map(|(n, class)| head(class).max(widest(n))).collect();
+        Columns { names, cells, widths }
     }
-    let gap = " ".repeat(GAP);
-    let line = |first: String, rest: Vec<String>| {
-        let line = rest.iter().fold(first, |line, cell| format!("{line}{gap}{cell}"));
-        format!("{}\n", line.trim_end())
-    };
-    let head = |(class, w): (&FaultClass, &usize)| Painted::default().and(STRONG, class.name()).padded(*w);
-    let mut out = line(" ".repeat(names), survey.classes.iter().zip(&widths).map(head).collect());
-    let _ = writeln!(out, "{}", paint(FAINT, &"─".repeat(total)));
-    for (row, cells) in survey.rows.iter().zip(&cells) {
-        let name = Painted::default().and(STRONG, row.name).padded(names);
-        out.push_str(&line(name, cells.iter().zip(&widths).map(|(cell, w)| cell.padded(*w)).collect()));
+
+    /// As few pieces as fit, about as wide as each other.
+    fn pieces(&self, width: usize) -> Vec<Range<usize>> {
+        let room = width.saturating_sub(self.names);
+        let all: usize = self.widths.iter().map(|w| w + GAP).sum();
+        let fill = |most: usize| {
+            let (mut pieces, mut used) = (vec![0..0], 0);
+            for (n, w) in self.widths.iter().enumerate() {
+                if used > 0 && used + w + GAP > most {
+                    pieces.push(n..n);
+                    used = 0;
+                }
+                used += w + GAP;
+                if let Some(piece) = pieces.last_mut() {
+                    piece.end = n + 1;
+                }
+            }
+            pieces
+        };
+        let fewest = fill(room).len();
+        (all.div_ceil(fewest)..=room).map(fill).find(|pieces| pieces.len() == fewest).unwrap_or_else(|| fill(room))
     }
-    Some(out)
+
+    fn render(&self, survey: &Survey, piece: Range<usize>) -> String {
+        let gap = " ".repeat(GAP);
+        let line = |first: String, rest: Vec<String>| {
+            let line = rest.iter().fold(first, |line, cell| format!("{line}{gap}{cell}"));
+            format!("{}\n", line.trim_end())
+        };
+        let widths = &self.widths[piece.clone()];
+        let classes = &survey.classes[piece.clone()];
+        let head = |half: usize| {
+            let told = |(class, w): (&FaultClass, &usize)| Painted::default().and(STRONG, heads(*class)[half]).padded(*w);
+            line(" ".repeat(self.names), classes.iter().zip(widths).map(told).collect())
+        };
+        let mut out = String::new();
+        if classes.iter().any(|class| !heads(*class)[0].is_empty()) {
+            out.push_str(&head(0));
+        }
+        out.push_str(&head(1));
+        let total = self.names + widths.iter().map(|w| w + GAP).sum::<usize>();
+        let _ = writeln!(out, "{}", paint(FAINT, &"─".repeat(total)));
+        for (row, cells) in survey.rows.iter().zip(&self.cells) {
+            let name = Painted::default().and(STRONG, row.name).padded(self.names);
+            out.push_str(&line(name, cells[piece.clone()].iter().zip(widths).map(|(cell, w)| cell.padded(*w)).collect()));
+        }
+        out
+    }
+}
+
+/// A class's name over its column, in two lines if it has two parts.
+fn heads(class: FaultClass) -> [&'static str; 2] {
+    let name = class.name();
+    name.find('-').map_or(["", name], |hyphen| [&name[..=hyphen], &name[hyphen + 1..]])
 }
 
 /// For narrow terminals: under each strategy, the classes that came to the same.
@@ -103,6 +167,9 @@ fn lists(survey: &Survey, width: usize) -> String {
 
 /// A cell: what broke here, then what was broken anyway, then what had to break and did not.
 fn cell(cell: &Cell, between: &str) -> Painted {
+    if cell.misses.is_some() {
+        return Painted::default().and(FAINT, "–");
+    }
     let mut parts: Vec<Painted> = Vec::new();
     for mark in cell.own() {
         parts.push(if cell.is_surprising(mark) {
@@ -162,6 +229,9 @@ fn legend(survey: &Survey, width: usize) -> String {
     }
     if shows(&Cell::undecided) {
         entries.push((Painted::default().and(UNSURE, "?"), "undecided: too few runs felt the fault"));
+    }
+    if shows(&|cell| cell.misses.is_some()) {
+        entries.push((Painted::default().and(FAINT, "–"), "cannot strike this strategy"));
     }
     let (mut out, mut used) = (String::new(), 0);
     for (sign, meaning) in entries {
@@ -285,7 +355,7 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
 
 /// How sure "ok" is, for the cell that was felt least.
 fn worth(survey: &Survey) -> Option<String> {
-    let holding = survey.cells().filter(|(_, cell)| cell.own().next().is_none() && !cell.undecided());
+    let holding = survey.cells().filter(|(_, cell)| cell.misses.is_none() && cell.own().next().is_none() && !cell.undecided());
     let (name, weakest) = holding.min_by_key(|(_, cell)| cell.tally.felt)?;
     let felt = weakest.tally.felt;
     Some(format!(

@@ -124,7 +124,10 @@ fn harm(harm: &Harm) -> String {
             n => format!("the job fails {n} times in a row"),
         },
         Harm::ClockOffset { host, by_ms } => format!("the clock of {} is wrong by {}", whom(*host), signed(*by_ms)),
-        Harm::ClockDrift { host, ppm } => format!("the clock of {} runs {ppm:+} ppm", whom(*host)),
+        Harm::ClockDrift { host, ppm, lasts } => {
+            let lasts = lasts.map_or(String::new(), |lasts| format!(" for {}", d(&lasts)));
+            format!("the clock of {} runs {ppm:+} ppm{lasts}", whom(*host))
+        }
     }
 }
 
@@ -134,6 +137,7 @@ fn whom(target: Target) -> String {
         Target::Self_ => "the node".to_owned(),
         Target::AllNodes => "every node".to_owned(),
         Target::Everyone => "everyone".to_owned(),
+        Target::Peer => "the server it talks to".to_owned(),
     }
 }
 

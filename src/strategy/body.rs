@@ -4,11 +4,12 @@
 //! meanwhile belongs to the next period, and nobody's points are taken twice.
 
 use crate::settlement::{Period, RANKED};
+use crate::step::Step;
 use crate::store::sql::{Param, aggregate, column, int};
 use crate::strategy::context::{Context, Error, WORK};
 use crate::strategy::payment;
 use crate::time::WallTime;
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,20 +17,20 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 /// The steps of [`job`]: five slices of work, the good body in a transaction, direct payout.
-pub const JOB_STEPS: [StepName; 13] = [
+pub const JOB_STEPS: [Step; 13] = [
     WORK[0],
     WORK[1],
     WORK[2],
     WORK[3],
     WORK[4],
-    "tx.begin",
-    "tx.mark",
-    "tx.ranking",
-    "tx.points",
-    "tx.settlement",
-    "tx.commit",
-    "tx.rollback",
-    "pay",
+    Step::database("tx.begin"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.settlement"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("pay"),
 ];
 
 const MARK: &str = "UPDATE earnings SET settled_in = $1 WHERE at < $2 AND settled_in IS NULL RETURNING player, amount";

@@ -5,6 +5,7 @@ use crate::host::{Host, JobError, Task, within};
 use crate::id::{AttemptId, HostId};
 use crate::scenario::{GuardKnobs, Scenario};
 use crate::settlement::Calendar;
+use crate::step::Step;
 use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
 use crate::strategy::process::Process;
@@ -32,7 +33,7 @@ pub enum Error {
 }
 
 /// The steps of [`Context::work`], the job in five equal slices.
-pub const WORK: [StepName; 5] = ["work.1", "work.2", "work.3", "work.4", "work.5"];
+pub const WORK: [Step; 5] = [Step::work("work.1"), Step::work("work.2"), Step::work("work.3"), Step::work("work.4"), Step::work("work.5")];
 
 const SLICES: u32 = WORK.len() as u32;
 
@@ -143,8 +144,8 @@ impl Context {
     /// The job fails where the fault plan says so.
     pub async fn work(&self) -> Result<(), Error> {
         let slice = self.inner.scenario.node.work / SLICES;
-        for name in WORK {
-            self.phases(name, None, async { Ok(()) }, async {
+        for step in WORK {
+            self.phases(step.name, step.peer, async { Ok(()) }, async {
                 self.sleep(slice).await;
                 Ok(())
             })

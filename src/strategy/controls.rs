@@ -1,11 +1,12 @@
 //! Controls: guards that guard nothing. They have to break, or the harness is blind.
 
+use crate::class::FaultClass;
 use crate::id::Letter;
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::Step;
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 
 /// Every node settles.
@@ -29,7 +30,7 @@ impl Strategy for NoGuard {
         Decides::Nothing
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &JOB_STEPS
     }
 

@@ -5,28 +5,20 @@ mod guard;
 
 pub use guard::Guard;
 
+use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, pinned, version};
-use crate::trace::{Belief, StepName, TaskStatus};
+use crate::trace::{Belief, TaskStatus};
 use async_trait::async_trait;
 
-const STEPS: [StepName; 19] = {
-    let mut steps = ["task.find"; 19];
-    steps[1] = "lease.acquire";
-    steps[2] = "task.read";
-    steps[3] = "task.claim";
-    let mut n = 0;
-    while n < JOB_STEPS.len() {
-        steps[n + 4] = JOB_STEPS[n];
-        n += 1;
-    }
-    steps[17] = "task.done";
-    steps[18] = "lease.release";
-    steps
-};
+const STEPS: [Step; 19] = joined(&[
+    &[Step::database("task.find"), Step::lease("lease.acquire"), Step::database("task.read"), Step::database("task.claim")],
+    &JOB_STEPS,
+    &[Step::database("task.done"), Step::lease("lease.release")],
+]);
 
 /// The lease of a period's job.
 fn key(period: Period) -> String {
@@ -65,7 +57,7 @@ impl Strategy for Published {
         Decides::TaskRow
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &STEPS
     }
 

@@ -1,8 +1,9 @@
 //! What a strategy must show and must never show, as part of the product: a table that
 //! cannot disappoint proves nothing.
 
+use crate::class::FaultClass;
 use crate::id::Letter;
-use crate::plan::{FaultClass, FaultPlan};
+use crate::plan::FaultPlan;
 use crate::scenario::Scenario;
 use crate::settlement::Calendar;
 

@@ -1,20 +1,38 @@
 //! A unique key on the settlement table: as an article publishes it, and with the marker first.
 
+use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::Step;
 use crate::store::sql::{aggregate, int};
 use crate::strategy::body::{self, Ranking};
 use crate::strategy::context::WORK;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, payment, pinned, progress};
 use crate::time::WallTime;
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 
 /// Check by count, work, published body, marker after the ranking rows; the boundary lives in memory.
 pub struct Published;
 
 const COUNT: &str = "SELECT count(*) FROM settlement WHERE period = $1";
+
+const PUBLISHED_STEPS: [Step; 14] = [
+    Step::database("table.check"),
+    WORK[0],
+    WORK[1],
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    Step::database("tx.begin"),
+    Step::database("tx.top"),
+    Step::database("tx.ranking"),
+    Step::database("tx.settlement"),
+    Step::database("tx.points"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("pay"),
+];
 
 #[async_trait(?Send)]
 impl Strategy for Published {
@@ -34,23 +52,8 @@ impl Strategy for Published {
         Decides::Nothing
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &[
-            "table.check",
-            WORK[0],
-            WORK[1],
-            WORK[2],
-            WORK[3],
-            WORK[4],
-            "tx.begin",
-            "tx.top",
-            "tx.ranking",
-            "tx.settlement",
-            "tx.points",
-            "tx.commit",
-            "tx.rollback",
-            "pay",
-        ]
+    fn steps(&self) -> &'static [Step] {
+        &PUBLISHED_STEPS
     }
 
     fn unique_marker(&self) -> bool {
@@ -128,6 +131,27 @@ impl TableKey {
     }
 }
 
+const STEPS: [Step; 18] = [
+    Step::database("settled.find"),
+    Step::database("outbox.find"),
+    WORK[0],
+    WORK[1],
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    Step::database("tx.begin"),
+    Step::database("tx.due"),
+    Step::database("tx.marker"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.outbox"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("outbox.pay"),
+    Step::database("outbox.sent"),
+];
+
 #[async_trait(?Send)]
 impl Strategy for TableKey {
     fn name(&self) -> &'static str {
@@ -146,27 +170,8 @@ impl Strategy for TableKey {
         Decides::Nothing
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &[
-            "settled.find",
-            "outbox.find",
-            WORK[0],
-            WORK[1],
-            WORK[2],
-            WORK[3],
-            WORK[4],
-            "tx.begin",
-            "tx.due",
-            "tx.marker",
-            "tx.mark",
-            "tx.ranking",
-            "tx.points",
-            "tx.outbox",
-            "tx.commit",
-            "tx.rollback",
-            "outbox.pay",
-            "outbox.sent",
-        ]
+    fn steps(&self) -> &'static [Step] {
+        &STEPS
     }
 
     fn unique_marker(&self) -> bool {

@@ -1,8 +1,9 @@
 //! An optimistic version in the task row, as published: whoever raises it runs the job.
 
+use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::{Step, joined};
 use crate::store::sql::{column, int};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, pinned};
@@ -45,19 +46,11 @@ pub(super) async fn set_status(context: &Context, step: StepName, period: Period
     Ok(())
 }
 
-const STEPS: [StepName; 18] = {
-    let mut steps = ["task.find"; 18];
-    steps[1] = "task.read";
-    steps[2] = "task.claim";
-    let mut n = 0;
-    while n < JOB_STEPS.len() {
-        steps[n + 3] = JOB_STEPS[n];
-        n += 1;
-    }
-    steps[16] = "task.done";
-    steps[17] = "task.fail";
-    steps
-};
+const STEPS: [Step; 18] = joined(&[
+    &[Step::database("task.find"), Step::database("task.read"), Step::database("task.claim")],
+    &JOB_STEPS,
+    &[Step::database("task.done"), Step::database("task.fail")],
+]);
 
 /// Read, compare and set, job, completed or failed.
 pub struct Published;
@@ -80,7 +73,7 @@ impl Strategy for Published {
         Decides::TaskRow
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &STEPS
     }
 

@@ -8,32 +8,47 @@ use std::time::Duration;
 pub struct Clock {
     set_at: SimTime,
     showed: WallTime,
+    /// What it had counted at `set_at`, in milliseconds: its own time since the beginning, jumps left out.
+    counted: u64,
     drift_ppm: i32,
 }
 
 impl Clock {
     /// A perfect clock.
     pub fn perfect(origin: Origin) -> Clock {
-        Clock { set_at: SimTime::ZERO, showed: origin.wall(SimTime::ZERO), drift_ppm: 0 }
+        Clock { set_at: SimTime::ZERO, showed: origin.wall(SimTime::ZERO), counted: 0, drift_ppm: 0 }
     }
 
     /// What the clock shows at true time `now`, which must not lie before its last setting.
     pub fn shows(&self, now: SimTime) -> WallTime {
-        let elapsed = i128::from(now.0 - self.set_at.0);
-        let drifted = elapsed * i128::from(1_000_000 + self.drift_ppm) / 1_000_000;
-        WallTime(self.showed.0 + drifted as i64)
+        WallTime(self.showed.0 + self.since_set(now).cast_signed())
+    }
+
+    /// How long it says that it has been running, jumps left out: what timers go by.
+    pub fn counts(&self, now: SimTime) -> Duration {
+        Duration::from_millis(self.counted + self.since_set(now))
+    }
+
+    fn since_set(&self, now: SimTime) -> u64 {
+        let elapsed = u128::from(now.0 - self.set_at.0);
+        let rate = u128::try_from(1_000_000 + self.drift_ppm).expect("plans keep drift above -100 %");
+        (elapsed * rate / 1_000_000) as u64
+    }
+
+    fn settle(&mut self, now: SimTime) {
+        (self.showed, self.counted) = (self.shows(now), self.counted + self.since_set(now));
+        self.set_at = now;
     }
 
     /// Makes the clock jump by `by_ms`, negative = back.
     pub fn step(&mut self, now: SimTime, by_ms: i64) {
-        self.showed = WallTime(self.shows(now).0 + by_ms);
-        self.set_at = now;
+        self.settle(now);
+        self.showed = WallTime(self.showed.0 + by_ms);
     }
 
     /// Makes the clock run fast by `ppm` from now on, negative = slow. It does not jump.
     pub fn drift(&mut self, now: SimTime, ppm: i32) {
-        self.showed = self.shows(now);
-        self.set_at = now;
+        self.settle(now);
         self.drift_ppm = ppm;
     }
 

@@ -1,7 +1,7 @@
 //! A validated scenario, worked out once and run many times.
 
-use crate::id::{FaultId, HostId, InvariantId};
-use crate::invariant::{self, History, Verdict};
+use crate::id::{FaultId, HostId};
+use crate::invariant::{self, History, InvariantId, Verdict};
 use crate::node;
 use crate::plan::{FaultPlan, Misplanned, Trigger, duration};
 use crate::scenario::{Misconfigured, Scenario};
@@ -163,12 +163,19 @@ impl Deployment {
             calendar: &self.calendar,
             decides: self.strategy.decides(),
             nodes: self.scenario.nodes,
+            needs: &self.needs(),
             liveness_bound: self.scenario.liveness_bound,
             effort: self.effort(),
             trace: &run.trace,
             ended: run.ended_at,
             end: &run.end,
         })
+    }
+
+    /// The servers that the guard asks, but for the payout service: without them no node can settle.
+    fn needs(&self) -> Vec<HostId> {
+        let asks = |server: &HostId| self.strategy.steps().iter().any(|step| step.peer == Some(*server));
+        [HostId::Lease, HostId::Database].into_iter().filter(asks).collect()
     }
 
     /// How long a healthy node needs at most to find a period unsettled, do the job, and have it paid.

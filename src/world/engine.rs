@@ -8,6 +8,7 @@ use crate::host::{Duplex, Listen, Task};
 use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
 use crate::time::SimTime;
+use crate::trace::Proof;
 use futures_util::future::LocalBoxFuture;
 use std::io;
 use std::rc::Rc;
@@ -62,7 +63,7 @@ pub trait Observer {
     /// Something that happened in the network, for the digest only.
     fn note(&self, at: SimTime, word: u64);
     /// A fault was noticed by a host.
-    fn felt(&self, fault: FaultId);
+    fn felt(&self, fault: FaultId, proof: Proof);
     /// A reply vanished.
     fn reply_lost(&self, from: HostId, to: HostId);
     /// The code of a host panicked. Its process is dead afterwards, as after a crash.

@@ -5,12 +5,12 @@
 //! owner acted by it; what happens to segments is reported by the engine.
 
 use crate::host::JobError;
-use crate::id::{FaultId, HostId};
+use crate::id::{AttemptId, FaultId, HostId};
 use crate::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
-use crate::time::SimTime;
-use crate::trace::{Event, Phase, StepName};
-use crate::world::Receipt;
+use crate::time::{SimTime, millis};
+use crate::trace::{Event, Phase, Proof, StepName};
 use crate::world::state::World;
+use crate::world::{Felt, Receipt};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -22,6 +22,20 @@ pub(super) struct Faults {
     met: RefCell<Vec<u32>>,
     receipts: RefCell<Vec<Receipt>>,
     has_step_triggers: bool,
+    changes_rates: bool,
+}
+
+/// The step that sets a fault off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Whose step it is.
+    pub host: HostId,
+    /// The server that it talks to; `None` for work.
+    pub peer: Option<HostId>,
+    /// The attempt that it belongs to.
+    pub attempt: AttemptId,
+    /// Its name.
+    pub step: StepName,
 }
 
 /// What a step has to do because a fault struck in it.
@@ -42,10 +56,16 @@ impl Faults {
         let count = plan.faults.len();
         Faults {
             has_step_triggers: plan.faults.iter().any(|f| matches!(f.when, Trigger::Step { .. })),
+            changes_rates: plan.faults.iter().any(|f| matches!(f.harm, Harm::ClockDrift { .. })),
             plan: plan.faults.clone(),
             met: RefCell::new(vec![0; count]),
             receipts: RefCell::new(vec![Receipt::default(); count]),
         }
+    }
+
+    /// Whether some clock may change its rate while somebody sleeps by it.
+    pub(super) fn change_rates(&self) -> bool {
+        self.changes_rates
     }
 
     pub(super) fn receipts(&self) -> Vec<Receipt> {
@@ -61,10 +81,10 @@ impl Faults {
     }
 
     /// Notes that a fault was noticed; true the first time.
-    pub(super) fn felt(&self, id: FaultId, at: SimTime) -> bool {
+    pub(super) fn felt(&self, id: FaultId, at: SimTime, proof: Proof) -> bool {
         let receipt = &mut self.receipts.borrow_mut()[usize::from(id.0)];
         let first = receipt.felt.is_none();
-        receipt.felt.get_or_insert(at);
+        receipt.felt.get_or_insert(Felt { at, proof });
         first
     }
 
@@ -85,12 +105,12 @@ impl Faults {
     }
 
     /// The faults that this phase of this step sets off now.
-    fn set_off_by(&self, host: HostId, step: StepName, phase: Phase) -> Vec<FaultId> {
+    fn set_off_by(&self, place: Place, phase: Phase) -> Vec<FaultId> {
         let mut met = self.met.borrow_mut();
         let mut due = Vec::new();
         for (id, fault) in self.each() {
             let Trigger::Step { step: wanted, phase: wanted_phase, nth, node } = &fault.when else { continue };
-            if wanted != step || *wanted_phase != phase || node.is_some_and(|n| n != host) {
+            if wanted != place.step || *wanted_phase != phase || node.is_some_and(|n| n != place.host) {
                 continue;
             }
             let count = &mut met[usize::from(id.0)];
@@ -120,15 +140,15 @@ impl World {
     }
 
     /// A host is in this phase of a step: strikes what that sets off.
-    pub(super) fn step_reached(self: &Rc<Self>, host: HostId, step: StepName, phase: Phase) -> Blow {
+    pub(super) fn step_reached(self: &Rc<Self>, place: Place, phase: Phase) -> Blow {
         if !self.faults.has_step_triggers {
             return Blow::None;
         }
-        let due = self.faults.set_off_by(host, step, phase);
-        due.into_iter().map(|id| self.strike(id, Some(host))).fold(Blow::None, |one, other| if other == Blow::None { one } else { other })
+        let due = self.faults.set_off_by(place, phase);
+        due.into_iter().map(|id| self.strike(id, Some(place))).fold(Blow::None, |one, other| if other == Blow::None { one } else { other })
     }
 
-    fn strike(self: &Rc<Self>, id: FaultId, by: Option<HostId>) -> Blow {
+    fn strike(self: &Rc<Self>, id: FaultId, by: Option<Place>) -> Blow {
         let now = self.now();
         let harm = self.faults.plan[usize::from(id.0)].harm.clone();
         if self.faults.fired(id, now) {
@@ -147,28 +167,31 @@ impl World {
             }
             Harm::Late { host, from, extra, lasts } => self.delay(id, self.links(host, from, Direction::Both, by), extra, lasts),
             Harm::SlowStep { extra } => {
-                self.feel(id);
+                if let Some(Place { attempt, step, .. }) = by {
+                    self.feel(id, Proof::Slowed { attempt, step });
+                }
                 return Blow::Slow(extra);
             }
             Harm::JobError { .. } => {
-                self.feel(id);
+                if let Some(Place { attempt, step, .. }) = by {
+                    self.feel(id, Proof::Failed { attempt, step });
+                }
                 return Blow::Fail(JobError);
             }
             Harm::ClockOffset { host, by_ms } => {
                 for h in self.hosts(host, by) {
                     self.clock(h).borrow_mut().step(now, by_ms);
-                    self.record(Event::ClockSet { host: h, by: by_ms });
+                    self.clock_changed(h, Event::ClockSet { host: h, by: by_ms });
                 }
             }
-            Harm::ClockDrift { host, ppm } => {
+            Harm::ClockDrift { host, ppm, lasts } => {
                 for h in self.hosts(host, by) {
-                    self.clock(h).borrow_mut().drift(now, ppm);
-                    self.record(Event::ClockSet { host: h, by: 0 });
+                    self.drift(h, ppm, lasts);
                 }
             }
         }
         match by {
-            Some(host) if !self.runs(host) => Blow::Yield,
+            Some(place) if !self.runs(place.host) => Blow::Yield,
             Some(_) | None => Blow::None,
         }
     }
@@ -177,8 +200,8 @@ impl World {
         for &host in hosts {
             let Some(busy) = self.take_down(host) else { continue };
             self.record(if power { Event::PoweredOff { host } } else { Event::Crashed { host } });
-            if busy || self.covers_boundary(back_after) {
-                self.feel(id);
+            if let Some(proof) = busy.map(|attempt| Proof::Interrupted { attempt }).or_else(|| self.absent(host, back_after)) {
+                self.feel(id, proof);
             }
             if power {
                 self.engine().power_off(host);
@@ -193,8 +216,8 @@ impl World {
         for &host in hosts {
             let Some(busy) = self.take_off_cpu(host, id) else { continue };
             self.record(Event::Paused { host });
-            if busy || self.covers_boundary(lasts) {
-                self.feel(id);
+            if let Some(proof) = busy.map(|attempt| Proof::Interrupted { attempt }).or_else(|| self.absent(host, lasts)) {
+                self.feel(id, proof);
             }
             self.engine().pause(host);
             self.later(self.now() + lasts, move |world| {
@@ -228,24 +251,41 @@ impl World {
         });
     }
 
+    fn drift(self: &Rc<Self>, host: HostId, ppm: i32, lasts: Option<Duration>) {
+        let began = self.now();
+        self.clock(host).borrow_mut().drift(began, ppm);
+        self.clock_changed(host, Event::ClockDrifts { host, ppm });
+        let Some(lasts) = lasts else { return };
+        self.later(began + lasts, move |world| {
+            // What a time service does: the right rate again, and what was gained meanwhile taken back.
+            let gained = i64::from(ppm) * millis(world.now().since(began)).cast_signed() / 1_000_000;
+            world.clock(host).borrow_mut().drift(world.now(), 0);
+            world.clock(host).borrow_mut().step(world.now(), -gained);
+            world.clock_changed(host, Event::ClockDrifts { host, ppm: 0 });
+            world.clock_changed(host, Event::ClockSet { host, by: -gained });
+        });
+    }
+
     /// A fault was noticed.
-    pub(super) fn feel(&self, id: FaultId) {
-        if self.faults.felt(id, self.now()) {
-            self.record(Event::Felt { fault: id });
+    pub(super) fn feel(&self, id: FaultId, proof: Proof) {
+        if self.faults.felt(id, self.now(), proof) {
+            self.record(Event::Felt { fault: id, proof });
         }
     }
 
-    fn covers_boundary(&self, lasts: Duration) -> bool {
+    /// The boundary that a host misses which is gone for so long.
+    fn absent(&self, host: HostId, lasts: Duration) -> Option<Proof> {
         let (from, to) = (self.now(), self.now() + lasts);
-        self.calendar.periods.iter().any(|p| (from..=to).contains(&self.calendar.due(*p)))
+        let missed = self.calendar.periods.iter().find(|p| (from..=to).contains(&self.calendar.due(**p)))?;
+        Some(Proof::Absent { host, period: missed.id })
     }
 
-    fn hosts(&self, target: Target, by: Option<HostId>) -> Vec<HostId> {
+    fn hosts(&self, target: Target, by: Option<Place>) -> Vec<HostId> {
         resolve(target, by, self.nodes)
     }
 
     /// The directed links between a victim and the other side.
-    fn links(&self, host: Target, from: Target, direction: Direction, by: Option<HostId>) -> Vec<(HostId, HostId)> {
+    fn links(&self, host: Target, from: Target, direction: Direction, by: Option<Place>) -> Vec<(HostId, HostId)> {
         let victims = self.hosts(host, by);
         let others = self.hosts(from, by);
         let mut links = Vec::new();
@@ -263,10 +303,11 @@ impl World {
     }
 }
 
-fn resolve(target: Target, by: Option<HostId>, nodes: u8) -> Vec<HostId> {
+fn resolve(target: Target, by: Option<Place>, nodes: u8) -> Vec<HostId> {
     match target {
         Target::Host(h) => vec![h],
-        Target::Self_ => by.into_iter().collect(),
+        Target::Self_ => by.map(|place| place.host).into_iter().collect(),
+        Target::Peer => by.and_then(|place| place.peer).into_iter().collect(),
         Target::AllNodes => (0..nodes).map(HostId::node).collect(),
         Target::Everyone => HostId::all(nodes).collect(),
     }

@@ -6,7 +6,7 @@ use crate::id::{AttemptId, HostId};
 use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, Phase, StepName};
 use crate::world::engine::Engine;
-use crate::world::faults::Blow;
+use crate::world::faults::{Blow, Place};
 use crate::world::state::World;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
@@ -40,11 +40,20 @@ impl Host for SimHost {
     }
 
     fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
-        self.engine.sleep(self.world.clock(self.id).borrow().stretch(d))
+        let stretched = self.world.clock(self.id).borrow().stretch(d);
+        match self.world.faults.change_rates() {
+            false => self.engine.sleep(stretched),
+            true => Box::pin(sleep_by(Rc::clone(&self.world), Rc::clone(&self.engine), self.id, d)),
+        }
     }
 
     fn wall(&self) -> WallTime {
         self.world.clock(self.id).borrow().shows(self.engine.now())
+    }
+
+    fn clock_changed(&self) -> LocalBoxFuture<'static, ()> {
+        let bell = self.world.bell(self.id);
+        Box::pin(async move { bell.notified().await })
     }
 
     fn now(&self) -> SimTime {
@@ -64,13 +73,14 @@ impl Host for SimHost {
         attempt: AttemptId,
         step: StepName,
         phase: Phase,
-        _peer: Option<HostId>,
+        peer: Option<HostId>,
     ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
         // A request that nobody tears has no middle worth telling.
         if phase != Phase::Sent {
             self.world.record(Event::Step { attempt, step, phase });
         }
-        let blow = self.world.step_reached(self.id, step, phase);
+        let place = Place { host: self.id, peer, attempt, step };
+        let blow = self.world.step_reached(place, phase);
         if phase == Phase::Sent && blow != Blow::None {
             self.world.record(Event::Step { attempt, step, phase });
         }
@@ -84,6 +94,25 @@ impl Host for SimHost {
 
     fn min_latency(&self) -> Duration {
         self.engine.min_latency()
+    }
+}
+
+/// Sleeps until a clock has counted `d`, at whatever rates it runs meanwhile. Setting it makes no difference.
+async fn sleep_by(world: Rc<World>, engine: Rc<dyn Engine>, host: HostId, d: Duration) {
+    let bell = world.bell(host);
+    let counts = || world.clock(host).borrow().counts(engine.now());
+    let until = counts() + d;
+    loop {
+        let left = until.saturating_sub(counts());
+        if left.is_zero() {
+            return;
+        }
+        let stretched = world.clock(host).borrow().stretch(left);
+        tokio::select! {
+            biased;
+            () = engine.sleep(stretched) => {}
+            () = bell.notified() => {}
+        }
     }
 }
 

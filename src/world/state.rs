@@ -4,7 +4,7 @@ use crate::id::{AttemptId, FaultId, HostId};
 use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
 use crate::time::SimTime;
-use crate::trace::{Event, Trace};
+use crate::trace::{Event, Proof, Trace};
 use crate::world::clock::Clock;
 use crate::world::engine::{Engine, Observer};
 use crate::world::faults::Faults;
@@ -12,6 +12,7 @@ use rand::RngExt;
 use std::cell::{OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// What the world knows of one host.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +30,8 @@ pub(super) struct World {
     pub(super) faults: Faults,
     trace: RefCell<Trace>,
     clocks: Vec<RefCell<Clock>>,
+    /// Rung when a clock is set or changes its rate.
+    bells: Vec<Rc<Notify>>,
     randoms: Vec<RefCell<Rng>>,
     hosts: RefCell<Vec<HostState>>,
     panics: RefCell<Vec<(HostId, String)>>,
@@ -45,6 +48,7 @@ impl World {
             faults,
             trace: RefCell::default(),
             clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
+            bells: (0..count).map(|_| Rc::default()).collect(),
             randoms: HostId::all(nodes).map(|h| RefCell::new(seed.fork("host").nth(h.index() as u64).rng())).collect(),
             hosts: RefCell::new(vec![HostState::default(); count]),
             panics: RefCell::default(),
@@ -68,6 +72,17 @@ impl World {
 
     pub(super) fn clock(&self, host: HostId) -> &RefCell<Clock> {
         &self.clocks[host.index()]
+    }
+
+    /// Says that a clock was set or changes its rate, and wakes whoever sleeps by it.
+    pub(super) fn clock_changed(&self, host: HostId, event: Event) {
+        self.record(event);
+        self.bells[host.index()].notify_waiters();
+    }
+
+    /// Whoever sleeps by a host's clock hears from it when that clock changes.
+    pub(super) fn bell(&self, host: HostId) -> Rc<Notify> {
+        Rc::clone(&self.bells[host.index()])
     }
 
     pub(super) fn random(&self, host: HostId) -> u64 {
@@ -97,8 +112,13 @@ impl World {
     }
 
     fn acted_by_its_clock(&self, host: HostId) {
+        let now = self.now();
+        let by_ms = self.clock(host).borrow().shows(now).0 - self.calendar.origin.wall(now).0;
+        if by_ms == 0 {
+            return;
+        }
         for fault in self.faults.of_clock(host, self.nodes) {
-            self.feel(fault);
+            self.feel(fault, Proof::WrongClock { host, by_ms });
         }
     }
 
@@ -108,18 +128,18 @@ impl World {
         !state.down && state.paused_by.is_none()
     }
 
-    /// Whether an attempt is being made on a node, or, for a server that all of them need, on any node.
-    fn busy(&self, host: HostId) -> bool {
+    /// The attempt that is being made on a node, or, for a server that all of them need, on any node.
+    fn busy(&self, host: HostId) -> Option<AttemptId> {
         let hosts = self.hosts.borrow();
         match host {
-            HostId::Node(_) => hosts[host.index()].attempt.is_some(),
-            HostId::Lease | HostId::Database | HostId::Payout => hosts.iter().any(|state| state.attempt.is_some()),
-            HostId::Traffic => false,
+            HostId::Node(_) => hosts[host.index()].attempt,
+            HostId::Lease | HostId::Database | HostId::Payout => hosts.iter().find_map(|state| state.attempt),
+            HostId::Traffic => None,
         }
     }
 
-    /// Marks a host as down; tells whether that interrupted an attempt. `None` if it was down already.
-    pub(super) fn take_down(&self, host: HostId) -> Option<bool> {
+    /// Marks a host as down; tells which attempt that interrupted. `None` if it was down already.
+    pub(super) fn take_down(&self, host: HostId) -> Option<Option<AttemptId>> {
         let busy = self.busy(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if std::mem::replace(&mut state.down, true) {
@@ -142,8 +162,8 @@ impl World {
         self.engine().restart(host);
     }
 
-    /// Marks a process as paused; tells whether that interrupted an attempt. `None` if it does not run.
-    pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<bool> {
+    /// Marks a process as paused; tells which attempt that interrupted. `None` if it does not run.
+    pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<Option<AttemptId>> {
         let busy = self.busy(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if state.down || state.paused_by.is_some() {
@@ -174,8 +194,8 @@ impl Observer for World {
         self.trace.borrow_mut().note(at, word);
     }
 
-    fn felt(&self, fault: FaultId) {
-        self.feel(fault);
+    fn felt(&self, fault: FaultId, proof: Proof) {
+        self.feel(fault, proof);
     }
 
     fn reply_lost(&self, from: HostId, to: HostId) {

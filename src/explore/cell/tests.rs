@@ -1,7 +1,8 @@
 use super::*;
 use crate::explore::made_up::{MadeUp, SAFE, WRONG};
 use crate::explore::{Subject, observe};
-use crate::id::{InvariantId, Letter};
+use crate::id::Letter;
+use crate::invariant::InvariantId;
 
 const D: Mark = Mark::Letter(Letter::D);
 const L: Mark = Mark::Letter(Letter::L);

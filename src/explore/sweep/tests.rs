@@ -1,6 +1,7 @@
 use super::*;
 use crate::explore::made_up::{MadeUp, SAFE, WRONG};
-use crate::id::{HostId, InvariantId};
+use crate::id::HostId;
+use crate::invariant::InvariantId;
 use crate::world::Refused;
 use std::sync::Mutex;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::explore::made_up::{MadeUp, WRONG};
 use crate::explore::{Subject, observe};
-use crate::id::InvariantId;
+use crate::invariant::InvariantId;
 
 /// A seed that does not fit TOML's integers, on purpose.
 const SEED: Seed = Seed(u64::MAX - 3);

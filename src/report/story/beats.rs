@@ -139,6 +139,8 @@ impl Teller<'_> {
             Event::Resumed { host } => self.happens(at, host, State::Running, "goes on"),
             Event::Panicked { host } => self.happens(at, host, State::Down, "panics"),
             Event::ClockSet { host, by } => self.happens(at, host, State::Running, &format!("clock {}", words::signed(by))),
+            Event::ClockDrifts { host, ppm: 0 } => self.happens(at, host, State::Running, "clock runs right again"),
+            Event::ClockDrifts { host, ppm } => self.happens(at, host, State::Running, &format!("clock runs {ppm:+} ppm")),
             Event::Fired { fault } => self.fired(at, fault),
             Event::AttemptBegan { attempt, period, .. } => self.began(at, attempt, &format!("#{} for {period}", attempt.number)),
             Event::AttemptEnded { attempt, belief, .. } => self.ended(at, attempt, belief),
@@ -206,8 +208,8 @@ impl Teller<'_> {
         let n = usize::from(id.0);
         let what = self.plan.faults.get(n).map_or_else(|| "of no plan".to_owned(), words::fault);
         let felt = match self.run.receipts.get(n).and_then(|receipt| receipt.felt) {
-            Some(felt) if felt == at => "felt at once".to_owned(),
-            Some(felt) => format!("felt {} later", duration::text(felt.since(at))),
+            Some(felt) if felt.at == at => format!("felt at once: {}", felt.proof),
+            Some(felt) => format!("felt {} later: {}", duration::text(felt.at.since(at)), felt.proof),
             None => "not felt".to_owned(),
         };
         self.say(at, Voice::Fault, format!("{id}: {what} ({felt})"));

@@ -6,7 +6,7 @@ use crate::report::paint::{FAINT, STRONG, UNSURE, paint};
 use crate::report::story::beats::{Beat, State, Voice};
 use crate::report::words::{fit, signed, wrap};
 use crate::settlement::Calendar;
-use crate::time::{SimTime, WallTime};
+use crate::time::{SimTime, WallTime, millis};
 use crate::trace::{Event, Trace};
 use jiff::civil::Date;
 
@@ -22,8 +22,24 @@ pub struct Page<'a> {
     width: usize,
     lanes: Option<usize>,
     states: Vec<State>,
-    clocks: Vec<Vec<(SimTime, i64)>>,
+    clocks: Vec<Vec<Known>>,
     date: Option<Date>,
+}
+
+/// What is known of a node's clock from some instant on.
+#[derive(Clone, Copy)]
+struct Known {
+    since: SimTime,
+    /// By how many milliseconds it was wrong then.
+    off: i64,
+    /// By how many parts per million it has run wrong since.
+    ppm: i32,
+}
+
+impl Known {
+    fn off(self, at: SimTime) -> i64 {
+        self.off + millis(at.since(self.since)).cast_signed() * i64::from(self.ppm) / 1_000_000
+    }
 }
 
 impl<'a> Page<'a> {
@@ -41,12 +57,14 @@ impl<'a> Page<'a> {
             match record.event {
                 Event::AttemptBegan { attempt, wall, .. } => {
                     let off = wall.0 - self.calendar.origin.wall(record.at).0;
-                    self.learn(attempt.node, record.at, off);
+                    let ppm = self.known(attempt.node, record.at).map_or(0, |known| known.ppm);
+                    self.learn(attempt.node, record.at, off, ppm);
                 }
                 Event::ClockSet { host: HostId::Node(node), by } => {
-                    let before = self.off(node, record.at);
-                    self.learn(node, record.at, before + by);
+                    let ppm = self.known(node, record.at).map_or(0, |known| known.ppm);
+                    self.learn(node, record.at, self.off(node, record.at) + by, ppm);
                 }
+                Event::ClockDrifts { host: HostId::Node(node), ppm } => self.learn(node, record.at, self.off(node, record.at), ppm),
                 _ => {}
             }
         }
@@ -55,7 +73,8 @@ impl<'a> Page<'a> {
             return vec![paint(FAINT, &fit(&format!("true time in {zone}; a node's line begins with the time it believes"), self.width))];
         };
         let name = |n: usize| {
-            let (node, off) = (NodeId(n as u8), self.clocks[n].first().map_or(0, |(_, off)| *off));
+            let node = NodeId(n as u8);
+            let off = self.off(node, SimTime::ZERO);
             let off = if off == 0 { String::new() } else { format!(" (clock {})", signed(off)) };
             pad(&fit(&format!("{node}{off}"), lane - 1), lane)
         };
@@ -65,16 +84,19 @@ impl<'a> Page<'a> {
         vec![paint(FAINT, &hint), paint(STRONG, title.trim_end())]
     }
 
-    fn learn(&mut self, node: NodeId, at: SimTime, off: i64) {
+    fn learn(&mut self, node: NodeId, since: SimTime, off: i64, ppm: i32) {
         if let Some(clock) = self.clocks.get_mut(usize::from(node.0)) {
-            clock.push((at, off));
+            clock.push(Known { since, off, ppm });
         }
     }
 
     /// How wrong a node's clock is, as far as it has shown.
     fn off(&self, node: NodeId, at: SimTime) -> i64 {
-        let clock = self.clocks.get(usize::from(node.0)).map_or(&[][..], Vec::as_slice);
-        clock.iter().rev().find(|(known, _)| *known <= at).map_or(0, |(_, off)| *off)
+        self.known(node, at).map_or(0, |known| known.off(at))
+    }
+
+    fn known(&self, node: NodeId, at: SimTime) -> Option<Known> {
+        self.clocks.get(usize::from(node.0))?.iter().rev().find(|known| known.since <= at).copied()
     }
 
     /// One beat, after a line for the day if it is a new one.

@@ -6,13 +6,15 @@ use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::settlement::FinalState;
 use crate::time::{Span, WallTime};
-use crate::trace::{Belief, Event, Phase, Trace};
-use crate::world::{Ended, Receipt, Run};
+use crate::trace::{Belief, Event, Phase, Proof, Trace};
+use crate::world::{Ended, Felt, Receipt, Run};
 
 const N0: NodeId = NodeId(0);
 const N1: NodeId = NodeId(1);
 const PERIOD: PeriodId = PeriodId(20_260_110);
 const MIDNIGHT: u64 = 86_400_000;
+/// What the stop interrupted.
+const PROOF: Proof = Proof::Interrupted { attempt: AttemptId { node: N0, number: 1 } };
 
 struct Pen(Trace);
 
@@ -72,7 +74,7 @@ fn stalled() -> (Observed, FaultPlan, Calendar) {
     pen.at(1_923_200, Event::LeaseReleased { by: HostId::Node(N1), holder: HostId::Node(N1) });
     pen.end(1_923_240, a1, Belief::Settled);
     pen.at(2_400_150, Event::Resumed { host: HostId::Node(N0) });
-    pen.at(2_400_150, Event::Felt { fault: FaultId(0) });
+    pen.at(2_400_150, Event::Felt { fault: FaultId(0), proof: PROOF });
     pen.settle(2_520_150, 6, N0);
     pen.end(2_520_300, a0, Belief::Settled);
     pen.at(2_520_300, Event::Crashed { host: HostId::Lease });
@@ -80,7 +82,7 @@ fn stalled() -> (Observed, FaultPlan, Calendar) {
         Harm::Pause { host: Target::Self_, lasts: 40.minutes() }.when(Trigger::first("job.work", Phase::Before)),
         Harm::JobError { times: 2 }.when(Trigger::nth("job.work", Phase::After, 9)),
     ]);
-    let fired = Receipt { fired: Some(SimTime(MIDNIGHT + 150)), felt: Some(SimTime(MIDNIGHT + 2_400_150)) };
+    let fired = Receipt { fired: Some(SimTime(MIDNIGHT + 150)), felt: Some(Felt { at: SimTime(MIDNIGHT + 2_400_150), proof: PROOF }) };
     let run = Run {
         seed: Seed(7),
         trace: pen.0,

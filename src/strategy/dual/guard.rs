@@ -14,13 +14,14 @@ use super::key;
 use crate::id::{Letter, PeriodId};
 use crate::scenario::GuardKnobs;
 use crate::settlement::{Decides, Period};
+use crate::step::Step;
 use crate::store::sql::{column, int};
 use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
 use crate::time::millis;
-use crate::trace::{Belief, StepName, TaskStatus};
+use crate::trace::{Belief, TaskStatus};
 use async_trait::async_trait;
 use std::time::Duration;
 
@@ -149,6 +150,35 @@ impl Guard {
     }
 }
 
+const STEPS: [Step; 26] = [
+    Step::database("task.find"),
+    Step::lease("lease.acquire"),
+    Step::database("task.claim"),
+    WORK[0],
+    WORK[1],
+    Step::lease("lease.renew"),
+    Step::database("task.heartbeat"),
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    Step::database("tx.begin"),
+    Step::database("tx.due"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.settlement"),
+    Step::database("tx.outbox"),
+    Step::database("tx.done"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::database("outbox.find"),
+    Step::payout("outbox.pay"),
+    Step::database("outbox.sent"),
+    Step::database("task.fail"),
+    Step::database("task.give-back"),
+    Step::lease("lease.release"),
+];
+
 #[async_trait(?Send)]
 impl Strategy for Guard {
     fn name(&self) -> &'static str {
@@ -167,35 +197,8 @@ impl Strategy for Guard {
         Decides::TaskRow
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &[
-            "task.find",
-            "lease.acquire",
-            "task.claim",
-            WORK[0],
-            WORK[1],
-            "lease.renew",
-            "task.heartbeat",
-            WORK[2],
-            WORK[3],
-            WORK[4],
-            "tx.begin",
-            "tx.due",
-            "tx.mark",
-            "tx.ranking",
-            "tx.points",
-            "tx.settlement",
-            "tx.outbox",
-            "tx.done",
-            "tx.commit",
-            "tx.rollback",
-            "outbox.find",
-            "outbox.pay",
-            "outbox.sent",
-            "task.fail",
-            "task.give-back",
-            "lease.release",
-        ]
+    fn steps(&self) -> &'static [Step] {
+        &STEPS
     }
 
     fn expectations(&self) -> Vec<Expectation> {

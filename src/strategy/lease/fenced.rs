@@ -12,6 +12,7 @@ use super::KEY;
 use super::watchdog::{Ask, Watchdog};
 use crate::id::{Letter, PeriodId};
 use crate::settlement::{Decides, Period};
+use crate::step::Step;
 use crate::store::StoreError;
 use crate::store::sql::{column, int};
 use crate::strategy::body::{self, Ranking};
@@ -19,7 +20,7 @@ use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, progress};
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 
 const TOKEN: &str = "UPDATE fence SET token = token + 1 WHERE name = 'settlement' RETURNING token";
@@ -62,6 +63,32 @@ impl LeaseFenced {
     }
 }
 
+const STEPS: [Step; 23] = [
+    Step::database("settled.find"),
+    Step::database("outbox.find"),
+    Step::lease("lease.acquire"),
+    Step::database("fence.token"),
+    WORK[0],
+    Step::lease("lease.renew"),
+    WORK[1],
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    Step::database("tx.begin"),
+    Step::database("tx.due"),
+    Step::database("tx.fence"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.settlement"),
+    Step::database("tx.outbox"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("outbox.pay"),
+    Step::database("outbox.sent"),
+    Step::lease("lease.release"),
+];
+
 #[async_trait(?Send)]
 impl Strategy for LeaseFenced {
     fn name(&self) -> &'static str {
@@ -80,32 +107,8 @@ impl Strategy for LeaseFenced {
         Decides::FenceRow
     }
 
-    fn steps(&self) -> &'static [StepName] {
-        &[
-            "settled.find",
-            "outbox.find",
-            "lease.acquire",
-            "fence.token",
-            WORK[0],
-            "lease.renew",
-            WORK[1],
-            WORK[2],
-            WORK[3],
-            WORK[4],
-            "tx.begin",
-            "tx.due",
-            "tx.fence",
-            "tx.mark",
-            "tx.ranking",
-            "tx.points",
-            "tx.settlement",
-            "tx.outbox",
-            "tx.commit",
-            "tx.rollback",
-            "outbox.pay",
-            "outbox.sent",
-            "lease.release",
-        ]
+    fn steps(&self) -> &'static [Step] {
+        &STEPS
     }
 
     fn expectations(&self) -> Vec<Expectation> {

@@ -3,28 +3,20 @@
 //! starts deletes what is there without looking, for it might be its own from before.
 
 use super::KEY;
+use crate::class::FaultClass;
 use crate::id::Letter;
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 
-const STEPS: [StepName; 19] = {
-    let mut steps = ["lease.reset"; 19];
-    steps[1] = "check.settled";
-    steps[2] = "lease.acquire";
-    steps[3] = "lease.expire";
-    let mut n = 0;
-    while n < JOB_STEPS.len() {
-        steps[n + 4] = JOB_STEPS[n];
-        n += 1;
-    }
-    steps[17] = "lease.read";
-    steps[18] = "lease.release";
-    steps
-};
+const STEPS: [Step; 19] = joined(&[
+    &[Step::lease("lease.reset"), Step::database("check.settled"), Step::lease("lease.acquire"), Step::lease("lease.expire")],
+    &JOB_STEPS,
+    &[Step::lease("lease.read"), Step::lease("lease.release")],
+]);
 
 /// A lease with its holder's name on it, and a start-up that does not read it.
 pub struct LeaseMachineId;
@@ -47,7 +39,7 @@ impl Strategy for LeaseMachineId {
         Decides::LeaseStore
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &STEPS
     }
 

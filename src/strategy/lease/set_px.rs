@@ -4,38 +4,22 @@
 //! not repetition.
 
 use super::KEY;
+use crate::class::FaultClass;
 use crate::id::Letter;
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 
 /// The published value is the id of the thread that runs the scheduler: the same in every
 /// process. Nobody looks at it anyway.
 const THREAD: &str = "scheduling-1";
 
-const STEPS: [StepName; 15] = {
-    let mut steps = ["lease.acquire"; 15];
-    let mut n = 0;
-    while n < JOB_STEPS.len() {
-        steps[n + 1] = JOB_STEPS[n];
-        n += 1;
-    }
-    steps[14] = "lease.release";
-    steps
-};
+const STEPS: [Step; 15] = joined(&[&[Step::lease("lease.acquire")], &JOB_STEPS, &[Step::lease("lease.release")]]);
 
-const STEPS_CHECKED: [StepName; 16] = {
-    let mut steps = ["check.settled"; 16];
-    let mut n = 0;
-    while n < STEPS.len() {
-        steps[n + 1] = STEPS[n];
-        n += 1;
-    }
-    steps
-};
+const STEPS_CHECKED: [Step; 16] = joined(&[&[Step::database("check.settled")], &STEPS]);
 
 /// A lease that is never renewed, under one of the three policies.
 pub struct LeaseSetPx {
@@ -79,7 +63,7 @@ impl Strategy for LeaseSetPx {
         Decides::LeaseStore
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         match self.policy {
             Policy::Skip | Policy::Retry => &STEPS,
             Policy::RetryChecked => &STEPS_CHECKED,

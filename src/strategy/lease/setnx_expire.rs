@@ -2,25 +2,17 @@
 //! afterwards one of ten seconds, which no job of two minutes respects.
 
 use super::KEY;
+use crate::class::FaultClass;
 use crate::id::Letter;
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 
-const STEPS: [StepName; 16] = {
-    let mut steps = ["lease.acquire"; 16];
-    steps[1] = "lease.expire";
-    let mut n = 0;
-    while n < JOB_STEPS.len() {
-        steps[n + 2] = JOB_STEPS[n];
-        n += 1;
-    }
-    steps[15] = "lease.release";
-    steps
-};
+const STEPS: [Step; 16] =
+    joined(&[&[Step::lease("lease.acquire"), Step::lease("lease.expire")], &JOB_STEPS, &[Step::lease("lease.release")]]);
 
 /// Two commands to take a lease, and anybody deletes it.
 pub struct LeaseSetnxExpire;
@@ -43,7 +35,7 @@ impl Strategy for LeaseSetnxExpire {
         Decides::LeaseStore
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &STEPS
     }
 

@@ -10,29 +10,23 @@
 
 use super::KEY;
 use crate::host::Task;
+use crate::class::FaultClass;
 use crate::id::Letter;
-use crate::plan::FaultClass;
 use crate::settlement::{Decides, Period};
+use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
-use crate::trace::{Belief, StepName};
+use crate::trace::Belief;
 use async_trait::async_trait;
 use std::rc::Rc;
 use tokio::sync::Notify;
 
-const STEPS: [StepName; 17] = {
-    let mut steps = ["check.settled"; 17];
-    steps[1] = "lease.acquire";
-    steps[2] = "lease.renew";
-    let mut n = 0;
-    while n < JOB_STEPS.len() {
-        steps[n + 3] = JOB_STEPS[n];
-        n += 1;
-    }
-    steps[16] = "lease.release";
-    steps
-};
+const STEPS: [Step; 17] = joined(&[
+    &[Step::database("check.settled"), Step::lease("lease.acquire"), Step::lease("lease.renew")],
+    &JOB_STEPS,
+    &[Step::lease("lease.release")],
+]);
 
 /// The task that renews a lease, and what it tells.
 pub(super) struct Watchdog {
@@ -165,7 +159,7 @@ impl Strategy for LeaseWatchdog {
         Decides::LeaseStore
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &STEPS
     }
 
@@ -178,7 +172,7 @@ impl Strategy for LeaseWatchdog {
                 plan: pinned::pause_before_the_transaction,
             },
             Wrong::Silent => Expectation::Must {
-                class: FaultClass::Partition,
+                class: FaultClass::LeaseCut,
                 letters: &[Letter::D],
                 because: "the lease runs out while the job goes on, another takes over, and both settle",
                 plan: pinned::cut_from_the_lease,

@@ -255,7 +255,7 @@ impl Turmoil {
         for report in reports {
             match report {
                 Report::Note(word) => observer.note(self.now.get(), word),
-                Report::Felt(fault) => observer.felt(fault),
+                Report::Felt(fault, proof) => observer.felt(fault, proof),
                 Report::Lost(from, to) => observer.reply_lost(from, to),
             }
         }

@@ -11,6 +11,7 @@ use super::link::Links;
 use super::waiting::Waiting;
 use crate::id::HostId;
 use crate::seed::Rng;
+use crate::trace::Proof;
 use crate::world::engine::Observer;
 use rand::RngExt;
 use std::collections::VecDeque;
@@ -144,7 +145,7 @@ impl Fabric {
         let latency = self.draw_latency();
         let link = self.links.at(src, dst);
         if let Some((_, fault)) = link.delay {
-            self.observer.felt(fault);
+            self.observer.felt(fault, Proof::Delayed { from: src, to: dst });
         }
         let (due, tie) = link.slot(self.agenda.now(), latency, &mut self.rng);
         self.conns.end(from).flight.push_back(segment);

@@ -7,6 +7,7 @@ use super::{current, panics};
 use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
 use crate::time::SimTime;
+use crate::trace::Proof;
 use crate::world::contain;
 use crate::world::engine::{Engine, Observer, Refused};
 use std::rc::Rc;
@@ -114,7 +115,7 @@ struct Deaf;
 
 impl Observer for Deaf {
     fn note(&self, _: SimTime, _: u64) {}
-    fn felt(&self, _: FaultId) {}
+    fn felt(&self, _: FaultId, _: Proof) {}
     fn reply_lost(&self, _: HostId, _: HostId) {}
     fn panicked(&self, _: HostId, _: String) {}
 }

@@ -6,6 +6,7 @@ use super::conn::{EndId, Line, Phase, Segment, Stall};
 use super::fabric::Fabric;
 use crate::id::{FaultId, HostId};
 use crate::time::SimTime;
+use crate::trace::Proof;
 use rand::RngExt;
 use std::io::ErrorKind;
 
@@ -38,7 +39,7 @@ impl Fabric {
     pub(super) fn hold(&mut self, from: EndId, src: HostId, dst: HostId) {
         let now = self.agenda.now();
         for fault in &self.links.at(src, dst).blocks {
-            self.observer.felt(*fault);
+            self.observer.felt(*fault, Proof::Held { from: src, to: dst });
         }
         let end = self.conns.end(from);
         if let Some(stall) = &mut end.stall {
@@ -69,7 +70,7 @@ impl Fabric {
         let (src, dst) = self.conns.route(from);
         if !self.is_open(src, dst) {
             for fault in &self.links.at(src, dst).blocks {
-                self.observer.felt(*fault);
+                self.observer.felt(*fault, Proof::Held { from: src, to: dst });
             }
             return;
         }
@@ -108,7 +109,7 @@ impl Fabric {
         let stall = self.number();
         self.conns.end(from).line = Line::Dark { stall };
         self.agenda.enter(SimTime(self.agenda.now().0 + GIVE_UP), Tie::FIRST, Due::GiveUp { from, stall });
-        self.observer.felt(fault);
+        self.observer.felt(fault, Proof::Lost { from: src, to: dst });
         self.observer.reply_lost(src, dst);
         true
     }

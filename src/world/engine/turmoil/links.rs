@@ -7,6 +7,7 @@
 
 use crate::id::{FaultId, HostId};
 use crate::time::millis;
+use crate::trace::Proof;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ pub(super) enum Report {
     /// For the digest.
     Note(u64),
     /// A fault was noticed.
-    Felt(FaultId),
+    Felt(FaultId, Proof),
     /// A segment was lost for good.
     Lost(HostId, HostId),
 }
@@ -42,9 +43,9 @@ impl Harm {
         Harm { fault, felt: false }
     }
 
-    fn feel(&mut self, reports: &mut Vec<Report>) {
+    fn feel(&mut self, proof: Proof, reports: &mut Vec<Report>) {
         if !std::mem::replace(&mut self.felt, true) {
-            reports.push(Report::Felt(self.fault));
+            reports.push(Report::Felt(self.fault, proof));
         }
     }
 }
@@ -116,7 +117,7 @@ impl Links {
     pub(super) fn holds(&mut self, from: HostId, to: HostId) -> bool {
         let Some(link) = self.by_ends.get_mut(&(from, to)) else { return false };
         for block in &mut link.blocks {
-            block.feel(&mut self.reports);
+            block.feel(Proof::Held { from, to }, &mut self.reports);
         }
         !link.blocks.is_empty()
     }
@@ -126,7 +127,7 @@ impl Links {
         match self.by_ends.get_mut(&(from, to)).and_then(|link| link.delay.as_mut()) {
             None => 0,
             Some((extra, harm)) => {
-                harm.feel(&mut self.reports);
+                harm.feel(Proof::Delayed { from, to }, &mut self.reports);
                 *extra
             }
         }
@@ -135,7 +136,7 @@ impl Links {
     /// Whether the data segment that leaves now is lost for good.
     pub(super) fn loses(&mut self, from: HostId, to: HostId) -> bool {
         let Some(fault) = self.by_ends.get_mut(&(from, to)).and_then(|link| link.lose.pop_front()) else { return false };
-        self.reports.push(Report::Felt(fault));
+        self.reports.push(Report::Felt(fault, Proof::Lost { from, to }));
         self.reports.push(Report::Lost(from, to));
         true
     }
@@ -163,7 +164,7 @@ mod tests {
         links.block(A, B, FaultId(1));
         links.block(A, B, FaultId(2));
         assert!(!links.holds(B, A) && links.holds(A, B) && links.holds(A, B));
-        assert_eq!(links.take_reports(), [Report::Felt(FaultId(1)), Report::Felt(FaultId(2))]);
+        assert_eq!(links.take_reports(), [1, 2].map(|n| Report::Felt(FaultId(n), Proof::Held { from: A, to: B })));
         links.unblock(A, B, FaultId(1));
         assert!(links.holds(A, B), "one block is left");
         links.unblock(A, B, FaultId(2));
@@ -179,6 +180,13 @@ mod tests {
         assert_eq!((links.extra(A, B), links.extra(A, B), links.extra(B, A)), (5, 5, 0));
         links.delay(A, B, 0.ms(), FaultId(4));
         assert_eq!(links.extra(A, B), 0);
-        assert_eq!(links.take_reports(), [Report::Felt(FaultId(3)), Report::Lost(A, B), Report::Felt(FaultId(4))]);
+        assert_eq!(
+            links.take_reports(),
+            [
+                Report::Felt(FaultId(3), Proof::Lost { from: A, to: B }),
+                Report::Lost(A, B),
+                Report::Felt(FaultId(4), Proof::Delayed { from: A, to: B }),
+            ]
+        );
     }
 }

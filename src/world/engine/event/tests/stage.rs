@@ -6,7 +6,7 @@ use crate::host::{Duplex, Task};
 use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
 use crate::time::{SimTime, Span};
-use crate::trace::Digest;
+use crate::trace::{Digest, Proof};
 use crate::world::engine::{Boot, Ended, Engine, Observer, Refused, Settings};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -35,7 +35,7 @@ impl Observer for Probe {
         digest.mix(word);
         self.digest.set(Some(digest));
     }
-    fn felt(&self, fault: FaultId) {
+    fn felt(&self, fault: FaultId, _: Proof) {
         self.felt.borrow_mut().push(fault);
     }
     fn reply_lost(&self, from: HostId, to: HostId) {

@@ -1,6 +1,7 @@
 //! What the stories share: a stage for hosts that write a diary, and an observer that listens.
 
 use super::*;
+use crate::trace::Proof;
 
 pub(super) const SERVER: HostId = HostId::Lease;
 pub(super) const CLIENT: HostId = HostId::Traffic;
@@ -23,7 +24,7 @@ impl Observer for Seen {
     fn note(&self, at: SimTime, word: u64) {
         self.notes.borrow_mut().push((at, word));
     }
-    fn felt(&self, fault: FaultId) {
+    fn felt(&self, fault: FaultId, _: Proof) {
         self.felt.borrow_mut().push(fault);
     }
     fn reply_lost(&self, from: HostId, to: HostId) {

@@ -1,0 +1,38 @@
+//! Swarm: a seeded mix of the other classes.
+
+use crate::class::{Class, Draw, FaultClass, Mixes};
+use crate::plan::Fault;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+/// One to four sets of faults of mixed classes, each of its own strength.
+pub(super) struct Swarm;
+
+impl Class for Swarm {
+    fn name(&self) -> &'static str {
+        "swarm"
+    }
+
+    fn about(&self) -> &'static str {
+        "a seeded mix of the other classes, magnitudes drawn"
+    }
+
+    fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
+        let mixes = |class: &FaultClass| class.class().mixes() != Mixes::Never && class.misses(draw.steps).is_none();
+        let mut classes: Vec<FaultClass> = FaultClass::ALL.into_iter().filter(mixes).collect();
+        let mut faults = Vec::new();
+        for n in 0..draw.rng.random_range(1..=4) {
+            let class = *classes.choose(&mut draw.rng).expect("some classes mix freely and strike any strategy");
+            let percent = draw.rng.random_range(10..=150);
+            faults.extend(class.class().draw(&mut draw.within(&format!("swarm {n}"), percent)));
+            if class.class().mixes() == Mixes::Once {
+                classes.retain(|c| *c != class);
+            }
+        }
+        faults
+    }
+
+    fn mixes(&self) -> Mixes {
+        Mixes::Never
+    }
+}

@@ -1,0 +1,73 @@
+//! The steps of a strategy: the places in its protocol where a fault can strike, by name and
+//! by the server that each talks to.
+
+use crate::id::HostId;
+use crate::trace::StepName;
+
+/// A declared step: one client operation, or one slice of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What fault plans and stories call it.
+    pub name: StepName,
+    /// The server that its request goes to; `None` for work, which talks to nobody.
+    pub peer: Option<HostId>,
+}
+
+impl Step {
+    /// A slice of the job itself: it talks to nobody, and it is where the job can fail.
+    pub const fn work(name: StepName) -> Step {
+        Step { name, peer: None }
+    }
+
+    /// A request to the lease store.
+    pub const fn lease(name: StepName) -> Step {
+        Step { name, peer: Some(HostId::Lease) }
+    }
+
+    /// A request to the database.
+    pub const fn database(name: StepName) -> Step {
+        Step { name, peer: Some(HostId::Database) }
+    }
+
+    /// A request to the payout service.
+    pub const fn payout(name: StepName) -> Step {
+        Step { name, peer: Some(HostId::Payout) }
+    }
+
+    /// Whether it is a slice of the job, which talks to nobody.
+    pub const fn is_work(self) -> bool {
+        self.peer.is_none()
+    }
+}
+
+/// Several lists of steps as one, at compile time: what a guard adds, around the steps of its body.
+///
+/// # Panics
+/// `N` is not the number of steps in `lists`: the program does not compile.
+pub const fn joined<const N: usize>(lists: &[&[Step]]) -> [Step; N] {
+    let mut all = [Step::work(""); N];
+    let (mut list, mut filled) = (0, 0);
+    while list < lists.len() {
+        let mut n = 0;
+        while n < lists[list].len() {
+            all[filled] = lists[list][n];
+            filled += 1;
+            n += 1;
+        }
+        list += 1;
+    }
+    assert!(filled == N, "the array is longer than its lists");
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_joined_in_order() {
+        const ALL: [Step; 3] = joined(&[&[Step::lease("take")], &[Step::work("work.1"), Step::payout("pay")]]);
+        assert_eq!(ALL.map(|s| s.name), ["take", "work.1", "pay"]);
+        assert_eq!(ALL.map(Step::is_work), [false, true, false]);
+    }
+}
