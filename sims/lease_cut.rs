@@ -1,7 +1,7 @@
 //! Whoever is granted the lease first is cut from its store, and from nothing else, for 40
 //! minutes: it cannot renew, the lease runs out, and another takes over while it is at work.
 
-use crate::stage::{Played, after, both, fault};
+use crate::stage::{Played, before, both, fault};
 use onceproof::id::{HostId, Letter};
 use onceproof::plan::{Direction, Harm, Target};
 use onceproof::time::Span;
@@ -9,7 +9,7 @@ use onceproof::trace::{Belief, Event};
 
 fn holder_cannot_renew(strategy: &str, tell: impl Fn(&Played)) {
     let cut = Harm::Partition { host: Target::Self_, from: Target::Host(HostId::Lease), direction: Direction::Both, lasts: 40.minutes() };
-    both(strategy, &fault(cut, after("lease.acquire")), |played| {
+    both(strategy, &fault(cut, before("work.1")), |played| {
         let expired = played.first("a lease that ran out", |e| matches!(e, Event::LeaseExpired { .. }));
         assert!(expired < played.first("the healing", |e| matches!(e, Event::Healed { .. })));
         assert!(played.count(|e| matches!(e, Event::LeaseGranted { .. })) > 1, "nobody took the lease over");

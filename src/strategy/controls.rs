@@ -69,7 +69,7 @@ impl Strategy for LocalMutex {
         Decides::Nothing
     }
 
-    fn steps(&self) -> &'static [StepName] {
+    fn steps(&self) -> &'static [Step] {
         &JOB_STEPS
     }
 

@@ -5,6 +5,7 @@ use crate::id::HostId;
 use crate::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
 use crate::scenario::Scenario;
 use crate::settlement::Calendar;
+use crate::strategy::context::WORK;
 use crate::time::Span;
 use crate::trace::{Phase, StepName};
 use std::time::Duration;
@@ -57,10 +58,10 @@ pub fn pause_into_the_next_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::Pause { host: Target::Self_, lasts: 110.seconds() })
 }
 
-/// Whoever is granted the lease first is cut from its store before it can renew it.
+/// Whoever is granted the lease first is cut from its store when it begins to work.
 pub fn cut_from_the_lease(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     let harm = Harm::Partition { host: Target::Self_, from: Target::Host(HostId::Lease), direction: Direction::Both, lasts: 40.minutes() };
-    at_first(scenario, "lease.acquire", Phase::After, harm)
+    at_first(scenario, WORK[0].name, Phase::Before, harm)
 }
 
 /// Whoever is granted the lease first dies before it can set an expiry.
