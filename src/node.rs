@@ -54,6 +54,8 @@ pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>) {
     let context = Context::new(Rc::clone(&host), Arc::clone(&setup.scenario), Arc::clone(&setup.calendar), setup.coming_attempt(id));
     let behind = host.wall();
     let mut node = Node { id, host, setup, context, behind, finished: BTreeSet::new() };
+    // Whatever it could not do, a process that has started goes on.
+    let _ = node.setup.strategy.started(&mut node.context).await;
     match node.setup.strategy.policy() {
         Policy::Skip => {}
         Policy::Retry | Policy::RetryChecked => node.pay_attention(None).await,
