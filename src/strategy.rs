@@ -5,16 +5,20 @@
 //! every engine.
 
 pub mod body;
+mod claim;
 mod clients;
 mod context;
 mod expectation;
+mod owned_lease;
 pub mod payment;
 pub mod pinned;
+mod process;
 mod raw;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};
 pub use expectation::{Expectation, Pinned, Scope};
+pub use process::Process;
 
 use crate::id::{Letter, PeriodId};
 use crate::settlement::{Decides, Period};
@@ -76,6 +80,15 @@ pub trait Strategy: Send + Sync {
         vec![Expectation::never(&Letter::ALL, "the strategy admits nothing else")]
     }
 
+    /// What a process does once when it starts, before anything else. If that fails, it goes on all the same.
+    ///
+    /// # Errors
+    /// A store could not be asked.
+    async fn started(&self, context: &mut Context) -> Result<(), Error> {
+        let _ = context;
+        Ok(())
+    }
+
     /// Due periods that are not finished, as far as the strategy lets a node know; asked at
     /// the start of a process and at every poll. `None`: the strategy keeps no record, and a
     /// node knows nothing but its own attempts. A period is finished when it is settled and
@@ -108,10 +121,11 @@ macro_rules! families {
 }
 
 families! {
-    controls: NoGuard;
+    controls: NoGuard, LocalMutex;
     table_key: Published, TableKey;
-    lease: LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED;
-    version: Published;
+    lease: LeaseSetnxExpire, LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED, LeaseMachineId,
+        LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced;
+    version: Published, ReclaimUnfenced, Reclaim, Timestamp;
     dual: Published, Guard;
 }
 

@@ -65,6 +65,26 @@ impl LeaseStore {
         Ok(granted.is_some())
     }
 
+    /// `SETNX key value`: whether the key was set. It never runs out by itself.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn setnx(&self, key: &str, value: &str) -> Result<bool, StoreError> {
+        let (generation, mut connection) = self.connection().await?;
+        let set: i64 = self.call(generation, redis::cmd("SETNX").arg(key).arg(value).query_async(&mut connection)).await?;
+        Ok(set == 1)
+    }
+
+    /// `PEXPIRE key ttl`, whoever holds it: whether there was such a key. `EXPIRE` is the same in whole seconds.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn pexpire(&self, key: &str, ttl: Duration) -> Result<bool, StoreError> {
+        let (generation, mut connection) = self.connection().await?;
+        let expires: i64 = self.call(generation, redis::cmd("PEXPIRE").arg(key).arg(millis(ttl)).query_async(&mut connection)).await?;
+        Ok(expires == 1)
+    }
+
     /// `GET key`.
     ///
     /// # Errors

@@ -109,6 +109,11 @@ impl Ranking {
 /// As every step.
 pub async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
     context.work().await?;
+    settle(context, period).await
+}
+
+/// What of the [`job`] is left after the work: the good body in a transaction, direct payout.
+pub async fn settle(context: &Context, period: Period) -> Result<Belief, Error> {
     let settled = context
         .sql()
         .transaction(async || {

@@ -8,6 +8,7 @@ use crate::settlement::Calendar;
 use crate::step::Step;
 use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
+use crate::strategy::process::Process;
 use crate::time::{WallTime, millis};
 use crate::trace::{Phase, StepName};
 use futures_util::future::LocalBoxFuture;
@@ -48,6 +49,7 @@ struct Inner {
     scenario: Arc<Scenario>,
     calendar: Arc<Calendar>,
     attempt: Cell<AttemptId>,
+    process: Process,
     lease: LeaseStore,
     sql: Sql,
     payout: PayoutService,
@@ -62,6 +64,7 @@ impl Context {
             lease: LeaseStore::new(Rc::clone(&host), timeout),
             sql: Sql::new(Rc::clone(&host), timeout),
             payout: PayoutService::new(Rc::clone(&host), timeout),
+            process: Process::new(Rc::clone(&host)),
             host,
             scenario,
             calendar,
@@ -100,6 +103,11 @@ impl Context {
     /// A number from the node's own seeded stream.
     pub fn random(&self) -> u64 {
         self.inner.host.random()
+    }
+
+    /// What belongs to this process of the node.
+    pub fn process(&self) -> &Process {
+        &self.inner.process
     }
 
     /// The deployment.
