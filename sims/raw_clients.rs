@@ -146,6 +146,40 @@ fn an_open_transaction_ends_with_its_attempt() {
     }
 }
 
+/// Takes no notice when a statement of its transaction fails, and goes on.
+struct GoesOn;
+
+#[async_trait(?Send)]
+impl Strategy for GoesOn {
+    fn name(&self) -> &'static str {
+        "goes-on"
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        steps![Step::database("begin"), Step::database("first"), Step::database("second")]
+    }
+
+    async fn attempt(&self, context: &mut Context, _: Period) -> Result<Belief, Error> {
+        const WRITE: &str = "UPDATE task SET version = version + 1";
+        context.postgres("begin", async |db| db.batch_execute("BEGIN").await).await?;
+        let _ = context.postgres("first", async |db| db.execute(WRITE, &[]).await).await;
+        context.postgres("second", async |db| db.execute(WRITE, &[]).await).await?;
+        Ok(Belief::Settled)
+    }
+}
+
+/// The connection is lost in the middle of a transaction: what comes after must not be one by itself on another connection.
+#[test]
+fn a_lost_transaction_does_not_go_on() {
+    for engine in EngineKind::ALL {
+        let lost = reply_lost(HostId::Database).when(Trigger::first("first", Phase::Sent));
+        let seen = play(&GoesOn, engine, &FaultPlan::of([lost]));
+        let told = |part: &str| seen.run.complaints.iter().any(|(_, why)| why.contains(part));
+        assert!(told("the connection was lost inside a transaction"), "on {}: {:?}", engine.name(), seen.run.complaints);
+        assert!(seen.run.trace.events().all(|e| !matches!(e, Event::TaskSet { .. })), "on {}: a part was committed", engine.name());
+    }
+}
+
 /// Claims by a statement text, which the library prepares before it executes it.
 struct Claims;
 
