@@ -28,7 +28,7 @@ fn who_trusts_its_own_clock_settles_early() {
 /// worked in vain, and the period is settled once it has ended.
 #[test]
 fn who_asks_the_database_waits() {
-    for strategy in ["table-key", "dual-guard"] {
+    for strategy in ["table-key", "lease-fenced", "dual-guard"] {
         early_node(strategy, |played| {
             assert!(played.first("a settlement", |e| matches!(e, Event::Settled { .. })) >= played.due());
             assert!(played.believed(Belief::Busy) + played.believed(Belief::Failed) > 0, "the early attempt was not turned away");

@@ -29,6 +29,29 @@ fn a_failure_that_nobody_writes_down_is_stuck() {
     job_fails("dual-published", |played| played.breaks(&[Letter::K, Letter::L]));
 }
 
+/// The job is gone, its renewal is not: the lease never runs out, and keeps its own node out too.
+#[test]
+fn a_renewal_that_outlives_its_worker_loses_the_period() {
+    job_fails("lease-watchdog-orphan", |played| {
+        played.never_saw("a lease that ran out", |e| matches!(e, Event::LeaseExpired { .. }));
+        let renewed = played.count(|e| matches!(e, Event::LeaseExtended { .. }));
+        assert!(renewed > 300, "a renewal every 10 s for as long as anybody watches, not {renewed}");
+        assert_eq!(played.settlements(), 0);
+        played.breaks(&[Letter::L]);
+    });
+}
+
+/// The control: a worker that fails gives the lease back, and the next poll makes up for it.
+#[test]
+fn a_renewal_that_ends_with_its_worker_does_not() {
+    for strategy in ["lease-watchdog", "lease-fenced"] {
+        job_fails(strategy, |played| {
+            assert_eq!(played.settlements(), 1);
+            played.holds();
+        });
+    }
+}
+
 /// The control: a failed row becomes anybody's when its backoff has passed.
 #[test]
 fn a_failure_with_a_backoff_is_made_up_for() {

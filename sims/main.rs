@@ -2,11 +2,14 @@
 
 mod stage;
 
+mod boundary_at_work;
 mod claim_reply_lost;
 mod cli;
+mod clock_set_back;
 mod commit_reply_lost;
 mod crash_after_claim;
 mod crash_before_payment;
+mod crash_in_commit;
 mod crashed_holder;
 mod cut_from_the_database;
 mod database_crash;
@@ -19,17 +22,22 @@ mod job_error;
 mod late_clock;
 mod late_delete;
 mod layers;
+mod lease_cut;
 mod misbehaviour;
 mod must_break;
 mod no_guard;
 mod one_way_partition;
 mod outage;
+mod own_strategy;
 mod paused_holder;
 mod paused_transaction;
 mod payment_reply_lost;
 mod pgwire_differential;
 mod power_cut;
+mod raw_clients;
 mod repetition;
+mod restart_frees;
 mod same_second;
 mod slow_clock;
 mod stale_claim;
+mod two_commands;

@@ -14,6 +14,15 @@ fn every_node_settles() {
     });
 }
 
+/// A mutex keeps the threads of one process apart, and these are three processes.
+#[test]
+fn every_node_has_a_mutex_of_its_own() {
+    both("local-mutex", &FaultPlan::none(), |played| {
+        assert_eq!(played.settlements(), 3);
+        played.breaks(&[Letter::D]);
+    });
+}
+
 /// The control: with a unique key, the same three nodes settle once.
 #[test]
 fn with_a_unique_key_one_does() {

@@ -18,10 +18,12 @@ fn late_node(strategy: &str, tell: impl Fn(&Played)) {
 /// A lease remembers nothing.
 #[test]
 fn a_free_lease_is_taken_again() {
-    late_node("lease-set-px", |played| {
-        assert_eq!(played.authors(|e| matches!(e, Event::Settled { .. })).last(), Some(&HostId::node(0)));
-        played.breaks(&[Letter::D]);
-    });
+    for strategy in ["lease-set-px", "lease-setnx-expire"] {
+        late_node(strategy, |played| {
+            assert_eq!(played.authors(|e| matches!(e, Event::Settled { .. })).last(), Some(&HostId::node(0)));
+            played.breaks(&[Letter::D]);
+        });
+    }
 }
 
 /// The control: the same lease and the same clock, but the node looks into the table first.

@@ -6,9 +6,13 @@ pub mod files;
 pub mod json;
 pub mod knobs;
 pub mod list;
+pub mod run;
 pub mod story;
 
 pub mod table;
 pub mod words;
 
 mod paint;
+mod witness;
+
+pub use witness::{NotRepeated, witness};

@@ -78,12 +78,24 @@ pub struct GuardKnobs {
     /// Expiry of the leases without renewal. At least 1 ms.
     #[serde(with = "duration")]
     pub lease: Duration,
-    /// Expiry of renewed leases. At least 1 ms.
+    /// Expiry that lease-setnx-expire sets with its second command. At least 1 ms.
+    #[serde(with = "duration")]
+    pub setnx_lease: Duration,
+    /// Expiry of lease-machine-id. At least 1 ms.
+    #[serde(with = "duration")]
+    pub machine_lease: Duration,
+    /// Expiry of the leases that a watchdog renews: lease-watchdog, its variants, lease-fenced. At least 1 ms.
     #[serde(with = "duration")]
     pub watchdog_lease: Duration,
-    /// Time between two renewals; less than `watchdog_lease`.
+    /// Time between two renewals by a watchdog; less than `watchdog_lease`.
     #[serde(with = "duration")]
     pub renew_every: Duration,
+    /// Expiry of dual-guard's lease. At least 1 ms.
+    #[serde(with = "duration")]
+    pub dual_lease: Duration,
+    /// Time between two renewals of dual-guard's lease; less than `dual_lease`.
+    #[serde(with = "duration")]
+    pub dual_renew_every: Duration,
     /// Time between two heartbeats in the task row.
     #[serde(with = "duration")]
     pub heartbeat: Duration,
@@ -163,8 +175,12 @@ impl Default for GuardKnobs {
     fn default() -> GuardKnobs {
         GuardKnobs {
             lease: 30.minutes(),
-            watchdog_lease: 90.seconds(),
-            renew_every: 30.seconds(),
+            setnx_lease: 10.seconds(),
+            machine_lease: 10.minutes(),
+            watchdog_lease: 30.seconds(),
+            renew_every: 10.seconds(),
+            dual_lease: 90.seconds(),
+            dual_renew_every: 30.seconds(),
             heartbeat: 30.seconds(),
             stale_after: 5.minutes(),
             backoff: 30.seconds(),

@@ -4,19 +4,23 @@
 //! stores only through the [`Context`] that its node hands it, so the same code runs on
 //! every engine.
 
-mod body;
+pub mod body;
 mod claim;
 mod clients;
 mod context;
 mod expectation;
-mod payment;
-mod pinned;
+mod owned_lease;
+pub mod payment;
+pub mod pinned;
+mod process;
+mod raw;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};
 pub use expectation::{Expectation, Pinned, Scope};
+pub use process::Process;
 
-use crate::id::PeriodId;
+use crate::id::{Letter, PeriodId};
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::trace::Belief;
@@ -34,21 +38,30 @@ pub enum Policy {
 }
 
 /// A way to make a scheduled job run exactly once on several nodes.
+///
+/// One of your own needs a name, its steps and an attempt; [`crate::check::Check`] says what becomes of it.
 #[async_trait(?Send)]
 pub trait Strategy: Send + Sync {
-    /// Its name in the catalogue.
+    /// Its name: of its row in the table, and in witnesses.
     fn name(&self) -> &'static str;
 
     /// One line for lists and reports.
-    fn about(&self) -> &'static str;
+    fn about(&self) -> &'static str {
+        ""
+    }
 
     /// What a node does after an attempt.
-    fn policy(&self) -> Policy;
+    fn policy(&self) -> Policy {
+        Policy::Retry
+    }
 
     /// The record that decides whose settlement is current.
-    fn decides(&self) -> Decides;
+    fn decides(&self) -> Decides {
+        Decides::Nothing
+    }
 
-    /// The names of all its steps, in the order of a calm attempt. Fault plans refer to them.
+    /// All its steps, in the order of a calm attempt. Fault plans refer to them by name, and a run
+    /// in which another step is made is refused. [`crate::steps!`] adds your own to those of a body.
     fn steps(&self) -> &'static [Step];
 
     /// Whether the settlement row of a period is unique.
@@ -62,7 +75,19 @@ pub trait Strategy: Send + Sync {
     }
 
     /// What must, and what must never, break under which faults, with the reasons.
-    fn expectations(&self) -> Vec<Expectation>;
+    /// Unless it says otherwise, a strategy promises everything: nothing ever breaks, in any class.
+    fn expectations(&self) -> Vec<Expectation> {
+        vec![Expectation::never(&Letter::ALL, "the strategy admits nothing else")]
+    }
+
+    /// What a process does once when it starts, before anything else. If that fails, it goes on all the same.
+    ///
+    /// # Errors
+    /// A store could not be asked.
+    async fn started(&self, context: &mut Context) -> Result<(), Error> {
+        let _ = context;
+        Ok(())
+    }
 
     /// Due periods that are not finished, as far as the strategy lets a node know; asked at
     /// the start of a process and at every poll. `None`: the strategy keeps no record, and a
@@ -96,9 +121,10 @@ macro_rules! families {
 }
 
 families! {
-    controls: NoGuard;
+    controls: NoGuard, LocalMutex;
     table_key: Published, TableKey;
-    lease: LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED;
+    lease: LeaseSetnxExpire, LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED, LeaseMachineId,
+        LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced;
     version: Published, ReclaimUnfenced, Reclaim, Timestamp;
     dual: Published, Guard;
 }

@@ -16,7 +16,7 @@ pub struct Knob {
 const DURATION: &str = "duration";
 
 /// All knobs, in the order of the TOML.
-pub const ALL: [Knob; 29] = [
+pub const ALL: [Knob; 33] = [
     knob("strategy", "which guard the nodes run", "name"),
     knob("nodes", "scheduler nodes", "1 to 32"),
     knob("players", "players", "1 to 10,000"),
@@ -34,8 +34,12 @@ pub const ALL: [Knob; 29] = [
     knob("node.timeout", "how long a client waits for a connection or an answer", DURATION),
     knob("node.step_jitter", "largest seeded pause before a client operation", DURATION),
     knob("guard.lease", "expiry of leases without renewal", "duration, at least 1ms"),
-    knob("guard.watchdog_lease", "expiry of renewed leases", "duration, at least 1ms"),
-    knob("guard.renew_every", "time between two renewals", "duration, less than watchdog_lease"),
+    knob("guard.setnx_lease", "expiry that lease-setnx-expire sets with its second command", "duration, at least 1ms"),
+    knob("guard.machine_lease", "expiry of lease-machine-id", "duration, at least 1ms"),
+    knob("guard.watchdog_lease", "expiry of the leases that a watchdog renews", "duration, at least 1ms"),
+    knob("guard.renew_every", "time between two renewals by a watchdog", "duration, less than watchdog_lease"),
+    knob("guard.dual_lease", "expiry of dual-guard's lease", "duration, at least 1ms"),
+    knob("guard.dual_renew_every", "time between two renewals of dual-guard's lease", "duration, less than dual_lease"),
     knob("guard.heartbeat", "time between two heartbeats in the task row", DURATION),
     knob("guard.stale_after", "age of a heartbeat after which a claim counts as dead", "duration, more than heartbeat"),
     knob("guard.backoff", "first wait after a job error; doubles", DURATION),

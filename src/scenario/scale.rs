@@ -5,7 +5,10 @@
 //! not on how long they are. These relations hold before and after scaling:
 //!
 //! * one round trip ≪ one transaction; two transactions < lock timeout < client timeout < idle limit of a session
-//! * two renewals and an unanswered one < renewed lease < age of a dead heartbeat ≤ time until a crashed process is back
+//! * two renewals and an unanswered one < dual-guard's lease < age of a dead heartbeat ≤ time until a crashed process is back
+//! * one renewal and its answer < a watchdog's lease < poll: who is refused by a holder that cannot renew is granted the next time
+//! * jitter and a round trip < lease of SETNX and EXPIRE < work
+//! * work < lease with a machine's id < pause; time until a crashed process is back < that lease
 //! * work < smallest gap of the class skew; longest skew < time before the first boundary
 //! * lease < pause < slow job; lease + longest backoff + one attempt < liveness bound
 //! * outage ≤ attention, so that a run lasts a liveness bound longer than any fault at a time
@@ -15,6 +18,7 @@
 //! pays for each tick: what is compared with round trips has a floor.
 
 use crate::plan::FaultPlan;
+use crate::plan::Moved;
 use crate::plan::scale::divided;
 use crate::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Scenario};
 use crate::settlement::{Calendar, Schedule};
@@ -102,13 +106,16 @@ impl Scenario {
         let factor = self.time_scale.max(1);
         plan.scaled_onto(factor, |at| {
             if at == SimTime::ZERO {
-                return Some(at);
+                return Some(Moved::to(at));
             }
             let dues = from.periods.iter().map(|&p| from.due(p));
             let (place, due) = dues.enumerate().min_by_key(|(_, due)| due.0.abs_diff(at.0))?;
             let counterpart = to.due(*to.periods.get(place).or(to.periods.last())?);
             let apart = divided(at.since(due).max(due.since(at)), factor);
-            Some(if at < due { counterpart - apart } else { counterpart + apart })
+            if at >= due {
+                return Some(Moved::to(counterpart + apart));
+            }
+            Some(Moved { at: counterpart - apart, missed: apart.saturating_sub(counterpart.since(SimTime::ZERO)) })
         })
     }
 }
@@ -118,11 +125,16 @@ impl GuardKnobs {
     fn scaled(&self, timeout: Duration) -> GuardKnobs {
         let d = |d: Duration| divided(d, FACTOR);
         let outlives = |every: Duration| every * 2 + timeout + LATENCY_MAX * 4;
-        let (renew_every, heartbeat) = (d(self.renew_every), d(self.heartbeat));
+        let (dual_renew_every, heartbeat) = (d(self.dual_renew_every), d(self.heartbeat));
         GuardKnobs {
             lease: d(self.lease),
-            watchdog_lease: d(self.watchdog_lease).max(outlives(renew_every)),
-            renew_every,
+            setnx_lease: d(self.setnx_lease),
+            machine_lease: d(self.machine_lease),
+            // Without the floor: its job would be over before the lease could run out.
+            watchdog_lease: d(self.watchdog_lease),
+            renew_every: d(self.renew_every),
+            dual_lease: d(self.dual_lease).max(outlives(dual_renew_every)),
+            dual_renew_every,
             heartbeat,
             stale_after: d(self.stale_after).max(outlives(heartbeat)),
             backoff: d(self.backoff),
@@ -151,9 +163,13 @@ mod tests {
             assert!(transaction * 2 < database.lock_timeout && database.lock_timeout < node.timeout);
             assert!(node.timeout * 2 <= database.idle_in_transaction_timeout);
             assert!(node.timeout + round_trip + node.poll < guard.stale_after, "a lost reply is known before its claim is dead");
-            assert!(guard.renew_every * 2 + node.timeout + round_trip < guard.watchdog_lease);
+            assert!(guard.dual_renew_every * 2 + node.timeout + round_trip < guard.dual_lease);
+            assert!(guard.renew_every + round_trip < guard.watchdog_lease && guard.watchdog_lease < node.poll);
+            assert!(node.jitter + round_trip < guard.setnx_lease && guard.setnx_lease < node.work);
+            assert!(node.work + transaction < guard.machine_lease && fault(5.minutes()) < guard.machine_lease);
+            assert!(guard.machine_lease < fault(40.minutes()));
             assert!(guard.heartbeat * 2 + node.timeout + round_trip < guard.stale_after);
-            assert!(guard.watchdog_lease < guard.stale_after && guard.stale_after <= fault(5.minutes()));
+            assert!(guard.dual_lease < guard.stale_after && guard.stale_after <= fault(5.minutes()));
             assert!(
                 guard.wake_after + node.work + transaction + node.jitter < fault(270_000.ms()),
                 "a fast node settles before the boundary"
@@ -184,8 +200,12 @@ mod tests {
         let least = 1.ms();
         let guard = GuardKnobs {
             lease: least,
+            setnx_lease: least,
+            machine_lease: least,
             watchdog_lease: 2.ms(),
             renew_every: least,
+            dual_lease: 2.ms(),
+            dual_renew_every: least,
             heartbeat: least,
             stale_after: 2.ms(),
             ..GuardKnobs::default()

@@ -105,11 +105,19 @@ impl Scenario {
     fn validate_guard(&self, found: &mut Found) {
         let guard = &self.guard;
         found.length("guard.lease", guard.lease, 1.ms(), YEAR, "\"30m\"");
-        found.length("guard.watchdog_lease", guard.watchdog_lease, 1.ms(), YEAR, "\"90s\"");
-        found.length("guard.renew_every", guard.renew_every, 1.ms(), YEAR, "\"30s\"");
+        found.length("guard.setnx_lease", guard.setnx_lease, 1.ms(), YEAR, "\"10s\"");
+        found.length("guard.machine_lease", guard.machine_lease, 1.ms(), YEAR, "\"10m\"");
+        found.length("guard.watchdog_lease", guard.watchdog_lease, 1.ms(), YEAR, "\"30s\"");
+        found.length("guard.renew_every", guard.renew_every, 1.ms(), YEAR, "\"10s\"");
         if guard.renew_every >= guard.watchdog_lease {
             let bound = format!("less than `guard.watchdog_lease` = {}", duration::text(guard.watchdog_lease));
-            found.refuse("guard.renew_every", duration::text(guard.renew_every), bound, "\"30s\"");
+            found.refuse("guard.renew_every", duration::text(guard.renew_every), bound, "\"10s\"");
+        }
+        found.length("guard.dual_lease", guard.dual_lease, 1.ms(), YEAR, "\"90s\"");
+        found.length("guard.dual_renew_every", guard.dual_renew_every, 1.ms(), YEAR, "\"30s\"");
+        if guard.dual_renew_every >= guard.dual_lease {
+            let bound = format!("less than `guard.dual_lease` = {}", duration::text(guard.dual_lease));
+            found.refuse("guard.dual_renew_every", duration::text(guard.dual_renew_every), bound, "\"30s\"");
         }
         found.length("guard.heartbeat", guard.heartbeat, 1.ms(), YEAR, "\"30s\"");
         found.length("guard.stale_after", guard.stale_after, 1.ms(), YEAR, "\"5m\"");
@@ -191,12 +199,19 @@ mod tests {
 
     #[test]
     fn knobs_are_checked_against_each_other() {
-        let guard = GuardKnobs { renew_every: 90.seconds(), stale_after: 30.seconds(), backoff_max: 1.seconds(), ..GuardKnobs::default() };
+        let guard = GuardKnobs {
+            renew_every: 30.seconds(),
+            dual_renew_every: 90.seconds(),
+            stale_after: 30.seconds(),
+            backoff_max: 1.seconds(),
+            ..GuardKnobs::default()
+        };
         let network = NetworkKnobs { latency_min: 60.ms(), latency_max: 50.ms() };
         let node = NodeKnobs { timeout: 100.ms(), ..NodeKnobs::default() };
         let found = wrong(&Scenario { node, guard, network, ..Scenario::default() });
         let said = |start: &str| found.iter().any(|line| line.starts_with(start));
-        assert!(said("`guard.renew_every` is 1m 30s, but must be less than `guard.watchdog_lease` = 1m 30s;"), "{found:?}");
+        assert!(said("`guard.renew_every` is 30s, but must be less than `guard.watchdog_lease` = 30s;"), "{found:?}");
+        assert!(said("`guard.dual_renew_every` is 1m 30s, but must be less than `guard.dual_lease` = 1m 30s;"), "{found:?}");
         assert!(said("`guard.stale_after` is 30s, but must be more than `guard.heartbeat` = 30s;"), "{found:?}");
         assert!(said("`guard.backoff_max` is 1s, but must be at least 30s;"), "{found:?}");
         assert!(said("`network.latency_max` is 50ms, but must be 60ms to 1m;"), "{found:?}");

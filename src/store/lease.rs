@@ -5,7 +5,7 @@ use crate::id::HostId;
 use crate::store::StoreError;
 use crate::time::millis;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, FromRedisValue, ProtocolVersion, RedisConnectionInfo, Script};
+use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo, Script};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -65,6 +65,26 @@ impl LeaseStore {
         Ok(granted.is_some())
     }
 
+    /// `SETNX key value`: whether the key was set. It never runs out by itself.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn setnx(&self, key: &str, value: &str) -> Result<bool, StoreError> {
+        let (generation, mut connection) = self.connection().await?;
+        let set: i64 = self.call(generation, redis::cmd("SETNX").arg(key).arg(value).query_async(&mut connection)).await?;
+        Ok(set == 1)
+    }
+
+    /// `PEXPIRE key ttl`, whoever holds it: whether there was such a key. `EXPIRE` is the same in whole seconds.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn pexpire(&self, key: &str, ttl: Duration) -> Result<bool, StoreError> {
+        let (generation, mut connection) = self.connection().await?;
+        let expires: i64 = self.call(generation, redis::cmd("PEXPIRE").arg(key).arg(millis(ttl)).query_async(&mut connection)).await?;
+        Ok(expires == 1)
+    }
+
     /// `GET key`.
     ///
     /// # Errors
@@ -106,6 +126,15 @@ impl LeaseStore {
         Ok(extended == 1)
     }
 
+    /// Does anything with a connection: `work` as a whole has the client timeout.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn with<T>(&self, work: impl AsyncFnOnce(MultiplexedConnection) -> redis::RedisResult<T>) -> Result<T, StoreError> {
+        let (generation, connection) = self.connection().await?;
+        self.call(generation, work(connection)).await
+    }
+
     async fn connection(&self) -> Result<(u64, MultiplexedConnection), StoreError> {
         {
             let open = self.open.borrow();
@@ -132,7 +161,7 @@ impl LeaseStore {
         Ok((connection, self.host.spawn("lease-driver", Box::pin(driver))))
     }
 
-    async fn call<T: FromRedisValue>(&self, generation: u64, call: impl Future<Output = redis::RedisResult<T>>) -> Result<T, StoreError> {
+    async fn call<T>(&self, generation: u64, call: impl Future<Output = redis::RedisResult<T>>) -> Result<T, StoreError> {
         let failed = match within(&*self.host, self.timeout, call).await {
             Some(Ok(value)) => return Ok(value),
             Some(Err(error)) => StoreError::from(error),

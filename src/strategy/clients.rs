@@ -28,6 +28,24 @@ impl LeaseSteps<'_> {
         context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.set_nx_px(key, value, ttl))).await
     }
 
+    /// `SETNX key value`: whether the key was set, without an expiry.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn setnx(self, step: StepName, key: &str, value: &str) -> Result<bool, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.setnx(key, value))).await
+    }
+
+    /// `PEXPIRE key ttl`, whoever holds it: whether there was such a key.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn pexpire(self, step: StepName, key: &str, ttl: Duration) -> Result<bool, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.pexpire(key, ttl))).await
+    }
+
     /// `GET key`.
     ///
     /// # Errors
@@ -118,9 +136,7 @@ impl SqlSteps<'_> {
 
     /// Drops the connection if a transaction may be open on it.
     pub fn give_up_transaction(self) {
-        if self.store.in_transaction() {
-            self.store.disconnect();
-        }
+        self.store.give_up_transaction();
     }
 }
 

@@ -47,3 +47,43 @@ impl Strategy for NoGuard {
         body::job(context, period).await
     }
 }
+
+/// A mutex inside the process, as code has it that was written for one server.
+pub struct LocalMutex;
+
+#[async_trait(?Send)]
+impl Strategy for LocalMutex {
+    fn name(&self) -> &'static str {
+        "local-mutex"
+    }
+
+    fn about(&self) -> &'static str {
+        "a mutex inside the process: every node has its own"
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Skip
+    }
+
+    fn decides(&self) -> Decides {
+        Decides::Nothing
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        &JOB_STEPS
+    }
+
+    fn expectations(&self) -> Vec<Expectation> {
+        vec![Expectation::Must {
+            class: FaultClass::Calm,
+            letters: &[Letter::D],
+            because: "each process locks a mutex of its own, and nobody else's",
+            plan: pinned::calm,
+        }]
+    }
+
+    async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+        let _locked = context.process().lock().await;
+        body::job(context, period).await
+    }
+}

@@ -2,9 +2,10 @@
 //! They are written with real magnitudes, and shrink with the scenario's `time_scale`.
 
 use crate::id::HostId;
-use crate::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
+use crate::plan::{Direction, Fault, FaultPlan, Harm, Moved, Target, Trigger};
 use crate::scenario::Scenario;
 use crate::settlement::Calendar;
+use crate::strategy::context::WORK;
 use crate::time::Span;
 use crate::trace::{Phase, StepName};
 use std::time::Duration;
@@ -40,6 +41,40 @@ pub fn power_cut_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
 /// The first node in the middle of the job stops for longer than its lease.
 pub fn pause_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
+}
+
+/// The first node stops when its work is done and its transaction has not begun, for longer than its lease.
+pub fn pause_before_the_transaction(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "tx.begin", Phase::Before, Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
+}
+
+/// The first node in the middle of the job stops, and wakes while the next one is at work.
+///
+/// Its third slice begins 48 s after its own grant, at most 54 s after the boundary. The lease
+/// of 30 s has run out by then + 30 s = 84 s, so whoever polls next, at most 60 s later, is
+/// granted it by 144 s, and holds it for 120 s: from 120 s (the second poll finds it held) to
+/// 240 s at least. A pause of 110 s ends between 158 s and 164 s, and 48 s of work are left.
+pub fn pause_into_the_next_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::Pause { host: Target::Self_, lasts: 110.seconds() })
+}
+
+/// Whoever is granted the lease first is cut from its store when it begins to work.
+pub fn cut_from_the_lease(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let harm = Harm::Partition { host: Target::Self_, from: Target::Host(HostId::Lease), direction: Direction::Both, lasts: 40.minutes() };
+    at_first(scenario, WORK[0].name, Phase::Before, harm)
+}
+
+/// Whoever is granted the lease first dies before it can set an expiry.
+pub fn crash_before_the_expiry(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "lease.expire", Phase::Before, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
+}
+
+/// One node is dead at the first boundary, and starts again a minute after it, when another is in the middle of its job.
+pub fn restart_during_the_job(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
+    let (before, down): (Duration, Duration) = (4.minutes(), 5.minutes());
+    let harm = Harm::Crash { host: Target::Host(HostId::node(0)), back_after: down };
+    let begins = |first| Trigger::At { at_ms: calendar.due(first) - before / scenario.time_scale.max(1) };
+    in_scale(scenario, calendar.periods.first().map(|first| harm.when(begins(*first))))
 }
 
 /// The first job takes longer than its lease.
@@ -81,7 +116,11 @@ pub fn outage(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
 }
 
 fn in_the_job(scenario: &Scenario, harm: Harm) -> FaultPlan {
-    in_scale(scenario, [harm.when(Trigger::first(IN_THE_JOB, Phase::Before))])
+    at_first(scenario, IN_THE_JOB, Phase::Before, harm)
+}
+
+fn at_first(scenario: &Scenario, step: StepName, phase: Phase, harm: Harm) -> FaultPlan {
+    in_scale(scenario, [harm.when(Trigger::first(step, phase))])
 }
 
 fn after_the_commit(scenario: &Scenario, harm: Harm) -> FaultPlan {
@@ -90,5 +129,5 @@ fn after_the_commit(scenario: &Scenario, harm: Harm) -> FaultPlan {
 
 /// Lengths and offsets in the scenario's scale; when they strike is left as it is.
 fn in_scale(scenario: &Scenario, faults: impl IntoIterator<Item = Fault>) -> FaultPlan {
-    FaultPlan::of(faults).scaled_onto(scenario.time_scale, Some)
+    FaultPlan::of(faults).scaled_onto(scenario.time_scale, |at| Some(Moved::to(at)))
 }

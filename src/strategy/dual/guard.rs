@@ -4,33 +4,17 @@
 
 use super::key;
 use crate::id::{Letter, PeriodId};
+use crate::scenario::GuardKnobs;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::context::WORK;
+use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, claim};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
-/// How many renewals in a row may go unanswered. One leaves time for another before the lease runs out.
-const UNANSWERED: u32 = 1;
-
 /// Watchdog lease, version claim with attempt fence, good body, outbox, compensation.
 pub struct Guard;
-
-impl Guard {
-    /// Renews the lease until it is lost: refused, or unanswered more than [`UNANSWERED`] times in a row.
-    async fn watch(context: &Context, key: &str, token: &str) {
-        let mut unanswered = 0;
-        loop {
-            context.sleep(context.guard().renew_every).await;
-            match context.lease().compare_and_expire("lease.renew", key, token, context.guard().watchdog_lease).await {
-                Ok(true) => unanswered = 0,
-                Err(_) if unanswered < UNANSWERED => unanswered += 1,
-                Ok(false) | Err(_) => return,
-            }
-        }
-    }
-}
 
 const STEPS: [Step; 26] = [
     Step::database("task.find"),
@@ -96,14 +80,12 @@ impl Strategy for Guard {
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
-        let key = key(period);
-        let token = format!("{:016x}", context.random());
-        if !context.lease().set_nx_px("lease.acquire", &key, &token, context.guard().watchdog_lease).await? {
+        let GuardKnobs { dual_lease, dual_renew_every, .. } = *context.guard();
+        let Some(lease) = OwnedLease::acquire(context, key(period), dual_lease, dual_renew_every).await? else {
             return Ok(Belief::Busy);
-        }
-        let done = claim::attempt(context, period, Self::watch(context, &key, &token)).await;
-        // If this fails, the lease runs out by itself.
-        let _ = context.lease().compare_and_delete("lease.release", &key, &token).await;
+        };
+        let done = claim::attempt(context, period, lease.watch(context, async || lease.renew(context).await)).await;
+        lease.release(context).await;
         done
     }
 }
