@@ -113,6 +113,9 @@ pub async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
 }
 
 /// What of the [`job`] is left after the work: the good body in a transaction, direct payout.
+///
+/// # Errors
+/// As every step.
 pub async fn settle(context: &Context, period: Period) -> Result<Belief, Error> {
     let settled = context
         .sql()
