@@ -41,6 +41,8 @@ enum Habit {
     /// It asks a server in what it declares as work.
     MisdeclaredStep,
     Promises,
+    /// One of its statements is wrong.
+    Typo,
 }
 
 struct Habitual(Habit);
@@ -54,6 +56,7 @@ impl Strategy for Habitual {
     fn steps(&self) -> &'static [Step] {
         match self.0 {
             Habit::UndeclaredStep => &JOB_STEPS,
+            Habit::Typo => steps![Step::database("upload"); JOB_STEPS],
             _ => steps![Step::work("upload"); JOB_STEPS],
         }
     }
@@ -64,7 +67,7 @@ impl Strategy for Habitual {
 
     fn expectations(&self) -> Vec<onceproof::Expectation> {
         match self.0 {
-            Habit::Promises => vec![onceproof::Expectation::never(&[Letter::D], "it says so")],
+            Habit::Promises | Habit::Typo => vec![onceproof::Expectation::never(&[Letter::D, Letter::L], "it says so")],
             _ => Vec::new(),
         }
     }
@@ -78,6 +81,7 @@ impl Strategy for Habitual {
             Habit::Dice => context.sleep(u64::from(rand::random::<u32>() % 60_000).ms()).await,
             Habit::SeededDice => context.sleep((context.random() % 60_000).ms()).await,
             Habit::UndeclaredStep => context.work_step("upload", context.sleep(1.seconds())).await?,
+            Habit::Typo => drop(context.postgres("upload", async |db| db.query("SELECT 1 FROM setlement", &[]).await).await?),
             Habit::MisdeclaredStep => {
                 context.redis("upload", async |mut redis| redis::Cmd::get("key").exec_async(&mut redis).await).await?
             }
@@ -135,6 +139,13 @@ fn a_broken_promise_is_told_with_its_story() {
     let silent = check(&Habitual(Habit::None)).expect("a verdict");
     silent.assert_as_expected();
     assert!(silent.breaks(FaultClass::Calm, Letter::D) && !silent.breaks(FaultClass::Pause, Letter::D), "pause was not looked at");
+}
+
+/// What a client library said to an attempt that came to nothing is told, once.
+#[test]
+fn a_mistake_in_a_statement_is_told() {
+    let text = check(&Habitual(Habit::Typo)).expect("a verdict").to_string();
+    assert_eq!(text.matches("failed: no such table: setlement (42P01)").count(), 1, "{text}");
 }
 
 /// A witness is played again to the byte, on either engine; with another digest, or by another strategy, it is not.

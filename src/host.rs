@@ -60,6 +60,9 @@ pub trait Host {
     /// Appends to the history of the run.
     fn record(&self, event: Event);
 
+    /// Says why an attempt came to nothing. For people; no history holds it.
+    fn complain(&self, attempt: AttemptId, why: String);
+
     /// An attempt is in this phase of a step whose peer is `peer` (`None` for work). The place
     /// where faults strike: the future, if there is one, may take long, or never end.
     fn step(

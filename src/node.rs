@@ -141,7 +141,13 @@ impl Node {
     async fn poll(&mut self, woken_for: Option<Period>) -> bool {
         let before = self.host.wall();
         self.host.record(Event::Looked { node: self.id, wall: before });
-        let Ok(todo) = self.look(woken_for).await else { return false };
+        let todo = match self.look(woken_for).await {
+            Ok(todo) => todo,
+            Err(why) => {
+                self.host.complain(self.setup.coming_attempt(self.id), why.to_string());
+                return false;
+            }
+        };
         // After its clock was set back a node finds nothing due: it has to wait for the boundary once more.
         let looked = before.min(self.host.wall());
         let mut done = woken_for.is_none_or(|period| period.due <= looked);
@@ -172,7 +178,10 @@ impl Node {
         let attempt = self.setup.next_attempt(self.id);
         self.host.record(Event::AttemptBegan { attempt, period: period.id, wall: self.host.wall() });
         self.context.begin(attempt);
-        let belief = self.settle(period).await.unwrap_or(Belief::Failed);
+        let belief = self.settle(period).await.unwrap_or_else(|why| {
+            self.host.complain(attempt, why.to_string());
+            Belief::Failed
+        });
         match belief {
             Belief::Settled | Belief::AlreadySettled => {
                 self.finished.insert(period.id);

@@ -15,7 +15,7 @@ pub use contain::contain;
 pub use deployment::Deployment;
 pub use engine::{Ended, Refused};
 
-use crate::id::HostId;
+use crate::id::{AttemptId, HostId};
 use crate::seed::Seed;
 use crate::settlement::FinalState;
 use crate::time::SimTime;
@@ -79,4 +79,6 @@ pub struct Run {
     pub receipts: Vec<Receipt>,
     /// What panicked, with its message.
     pub panics: Vec<(HostId, String)>,
+    /// Why attempts came to nothing, the first of each reason. For people: it is no part of the history.
+    pub complaints: Vec<(AttemptId, String)>,
 }

@@ -56,6 +56,8 @@ impl Host for PipeHost {
         SimTime::ZERO
     }
     fn record(&self, _: Event) {}
+    fn complain(&self, _: AttemptId, _: String) {}
+
     fn step(&self, _: AttemptId, _: StepName, _: Phase, _: Option<HostId>) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
         None
     }

@@ -172,7 +172,7 @@ impl Subject for MadeUp {
         let felt = (!self.numb).then_some(Felt { at: SimTime(2), proof: Proof::Interrupted { attempt } });
         let receipts = plan.faults.iter().map(|_| Receipt { fired: Some(SimTime(1)), felt }).collect();
         let (end, ended, panics) = (FinalState::default(), self.ended, self.panics.clone());
-        Ok(Run { seed, trace, end, ended, ended_at: due + 10.hours(), receipts, panics })
+        Ok(Run { seed, trace, end, ended, ended_at: due + 10.hours(), receipts, panics, complaints: Vec::new() })
     }
 
     fn judge(&self, run: &Run) -> Vec<(InvariantId, Verdict)> {

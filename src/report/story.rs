@@ -23,6 +23,9 @@ use crate::settlement::Calendar;
 use crate::time::SimTime;
 use lanes::Page;
 
+/// How many reasons why attempts failed are told.
+const COMPLAINTS: usize = 5;
+
 /// Lines of text, with colours, of at most `width` columns.
 pub fn story(seen: &Observed, plan: &FaultPlan, calendar: &Calendar, nodes: u8, width: usize) -> Vec<String> {
     let mut page = Page::new(calendar, nodes, width);
@@ -41,7 +44,7 @@ pub fn story(seen: &Observed, plan: &FaultPlan, calendar: &Calendar, nodes: u8, 
     lines
 }
 
-/// What came of it: faults that never struck, excuses, and last what broke.
+/// What came of it: faults that never struck, excuses, why attempts failed, and last what broke.
 fn ending(seen: &Observed, plan: &FaultPlan, calendar: &Calendar, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut tell = |style, sign: &str, text: &str| {
@@ -56,6 +59,13 @@ fn ending(seen: &Observed, plan: &FaultPlan, calendar: &Calendar, width: usize) 
     }
     for (id, why) in &seen.excuses {
         tell(UNSURE, "~", &format!("{id} excused: {why}"));
+    }
+    let complaints = &seen.run.complaints;
+    for (attempt, why) in complaints.iter().take(COMPLAINTS) {
+        tell(FAINT, "·", &format!("{attempt} failed: {}", words::one_line(why)));
+    }
+    if complaints.len() > COMPLAINTS {
+        tell(FAINT, "·", &format!("{} why attempts failed", words::count(complaints.len() - COMPLAINTS, "more reason")));
     }
     for finding in &seen.findings {
         tell(ALARM, "✗", &format!("{} broke at {}: {}", finding.rule, local(calendar, finding.at), finding.what));

@@ -55,10 +55,10 @@ pub fn brief(survey: &Survey, width: usize) -> String {
     out.push('\n');
     out.push_str(&legend(survey, width));
     out.push_str(&unexpected(survey, width, |_, _| None));
-    for line in worth(survey).iter().flat_map(|text| wrap(text, width)) {
-        let _ = write!(out, "\n{line}");
+    if let Some(worth) = worth(survey) {
+        out.push('\n');
+        out.extend(wrap(&worth, width).into_iter().map(|line| line + "\n"));
     }
-    out.push('\n');
     out
 }
 

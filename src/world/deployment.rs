@@ -155,10 +155,11 @@ impl Deployment {
         if let Some(refused) = world.refusal() {
             return Err(refused);
         }
+        let complaints = world.complaints();
         let (trace, panics) = world.finish();
         let mut end = stores.database.state();
         end.leases = stores.lease.borrow().keys();
-        Ok(Run { seed, trace, end, ended, ended_at: settings.until, receipts: world.faults.receipts(), panics })
+        Ok(Run { seed, trace, end, ended, ended_at: settings.until, receipts: world.faults.receipts(), panics, complaints })
     }
 
     /// The judgement of all invariants over a run of this deployment.

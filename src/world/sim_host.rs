@@ -68,6 +68,10 @@ impl Host for SimHost {
         self.world.record(event);
     }
 
+    fn complain(&self, attempt: AttemptId, why: String) {
+        self.world.complain(attempt, why);
+    }
+
     fn step(
         &self,
         attempt: AttemptId,

@@ -36,6 +36,7 @@ pub(super) struct World {
     randoms: Vec<RefCell<Rng>>,
     hosts: RefCell<Vec<HostState>>,
     panics: RefCell<Vec<(HostId, String)>>,
+    complaints: RefCell<Vec<(AttemptId, String)>>,
     /// The steps that the strategy declares.
     steps: &'static [Step],
     /// Those that it makes and does not declare as what they are, in the order of their first time.
@@ -57,6 +58,7 @@ impl World {
             randoms: HostId::all(nodes).map(|h| RefCell::new(seed.fork("host").nth(h.index() as u64).rng())).collect(),
             hosts: RefCell::new(vec![HostState::default(); count]),
             panics: RefCell::default(),
+            complaints: RefCell::default(),
             steps,
             undeclared: RefCell::default(),
             engine: OnceCell::new(),
@@ -203,6 +205,19 @@ impl World {
     pub(super) fn refusal(&self) -> Option<Refused> {
         let steps = self.undeclared.take();
         (!steps.is_empty()).then_some(Refused::Undeclared { steps })
+    }
+
+    /// An attempt came to nothing. A stuck run has hundreds that say the same: the first of each is kept.
+    pub(super) fn complain(&self, attempt: AttemptId, why: String) {
+        let mut complaints = self.complaints.borrow_mut();
+        if complaints.iter().all(|(_, known)| *known != why) {
+            complaints.push((attempt, why));
+        }
+    }
+
+    /// Why attempts came to nothing.
+    pub(super) fn complaints(&self) -> Vec<(AttemptId, String)> {
+        self.complaints.take()
     }
 
     /// What is left when the run is over: the history and the panics.

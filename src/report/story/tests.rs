@@ -91,6 +91,7 @@ fn stalled() -> (Observed, FaultPlan, Calendar) {
         ended_at: SimTime(MIDNIGHT + 9_000_000),
         receipts: vec![fired, Receipt::default()],
         panics: Vec::new(),
+        complaints: Vec::new(),
     };
     let findings = vec![Finding {
         mark: Mark::Letter(Letter::D),
