@@ -2,5 +2,7 @@
 
 mod clock;
 mod fabric;
+mod hardened;
+mod lease_store;
 mod plans;
 mod schedule;

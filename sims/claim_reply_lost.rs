@@ -33,9 +33,11 @@ fn a_claim_that_nobody_believes_is_stuck() {
 /// Nobody beats the heart of a claim that nobody believes in, so it is taken over.
 #[test]
 fn a_claim_that_nobody_believes_grows_stale() {
-    nobody_believes_the_claim("dual-guard", |played| {
-        played.saw("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, attempt: 2, .. }));
-        assert_eq!(played.settlements(), 1);
-        played.holds();
-    });
+    for strategy in ["version-reclaim-unfenced", "version-reclaim", "dual-guard"] {
+        nobody_believes_the_claim(strategy, |played| {
+            played.saw("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, version: 2, .. }));
+            assert_eq!(played.settlements(), 1);
+            played.holds();
+        });
+    }
 }

@@ -26,7 +26,7 @@ fn who_does_not_know_that_it_settled_pays_nobody() {
 /// The control: settlement, status and payments were one transaction, and whoever looks next sees all of it.
 #[test]
 fn what_was_one_transaction_needs_no_answer() {
-    for strategy in ["table-key", "dual-guard"] {
+    for strategy in ["table-key", "version-reclaim", "dual-guard"] {
         commit_unanswered(strategy, |played| {
             assert_eq!(played.count(|e| matches!(e, Event::Paid { .. })), 3);
             played.holds();

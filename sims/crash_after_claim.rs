@@ -30,9 +30,11 @@ fn a_claim_without_a_way_back_is_stuck() {
 /// After five minutes without a heartbeat the claim is anybody's.
 #[test]
 fn a_claim_with_a_heartbeat_is_taken_over() {
-    claimer_dies("dual-guard", |played| {
-        played.saw("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, attempt: 2, .. }));
-        assert_eq!(played.settlements(), 1);
-        played.holds();
-    });
+    for strategy in ["version-reclaim-unfenced", "version-reclaim", "dual-guard"] {
+        claimer_dies(strategy, |played| {
+            played.saw("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, version: 2, .. }));
+            assert_eq!(played.settlements(), 1);
+            played.holds();
+        });
+    }
 }

@@ -26,7 +26,7 @@ fn who_pays_after_the_commit_pays_nobody() {
 /// What is to be paid was committed with the settlement, and any node can deliver it.
 #[test]
 fn an_outbox_is_emptied_by_another_node() {
-    for strategy in ["table-key", "dual-guard"] {
+    for strategy in ["table-key", "version-reclaim", "dual-guard"] {
         committer_dies(strategy, |played| {
             let queued = played.authors(|e| matches!(e, Event::Queued { .. }));
             let delivered = played.authors(|e| matches!(e, Event::Delivered { .. }));

@@ -19,7 +19,7 @@ fn database_dies_at_the_commit(strategy: &str, tell: impl Fn(&Played)) {
 /// Committed or not, the next attempt finds out: the marker is there, or the claim is.
 #[test]
 fn the_next_attempt_finds_out() {
-    for strategy in ["table-key", "dual-guard"] {
+    for strategy in ["table-key", "version-reclaim", "dual-guard"] {
         database_dies_at_the_commit(strategy, |played| {
             assert_eq!(played.settlements(), 1);
             played.holds();

@@ -15,10 +15,12 @@ fn job_fails(strategy: &str, tell: impl Fn(&Played)) {
 /// Failed is final, and only pending rows are claimed.
 #[test]
 fn a_failure_that_is_final_loses_the_period() {
-    job_fails("version-published", |played| {
-        played.saw("a failed task", |e| matches!(e, Event::TaskSet { status: TaskStatus::Failed, .. }));
-        played.breaks(&[Letter::L]);
-    });
+    for strategy in ["version-published", "version-reclaim-unfenced"] {
+        job_fails(strategy, |played| {
+            played.saw("a failed task", |e| matches!(e, Event::TaskSet { status: TaskStatus::Failed, .. }));
+            played.breaks(&[Letter::L]);
+        });
+    }
 }
 
 /// Nobody writes down that it failed: the row says executing for ever.
@@ -53,10 +55,12 @@ fn a_renewal_that_ends_with_its_worker_does_not() {
 /// The control: a failed row becomes anybody's when its backoff has passed.
 #[test]
 fn a_failure_with_a_backoff_is_made_up_for() {
-    job_fails("dual-guard", |played| {
-        let failed = played.first("a failed task", |e| matches!(e, Event::TaskSet { status: TaskStatus::Failed, .. }));
-        let again = played.first("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, attempt: 2, .. }));
-        assert!(failed < again);
-        played.holds();
-    });
+    for strategy in ["version-reclaim", "dual-guard"] {
+        job_fails(strategy, |played| {
+            let failed = played.first("a failed task", |e| matches!(e, Event::TaskSet { status: TaskStatus::Failed, .. }));
+            let again = played.first("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, attempt: 2, .. }));
+            assert!(failed < again);
+            played.holds();
+        });
+    }
 }

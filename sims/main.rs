@@ -2,12 +2,15 @@
 
 mod stage;
 
+mod boundary_at_work;
 mod claim_reply_lost;
 mod cli;
+mod clock_set_back;
 mod commit_reply_lost;
 mod crash_after_claim;
 mod crash_before_payment;
 mod crashed_holder;
+mod cut_from_the_database;
 mod database_crash;
 mod determinism;
 mod example;
@@ -31,5 +34,7 @@ mod pgwire_differential;
 mod power_cut;
 mod repetition;
 mod restart_frees;
+mod same_second;
 mod slow_clock;
+mod stale_claim;
 mod two_commands;

@@ -18,7 +18,7 @@ fn sleeper_in_a_transaction(strategy: &str, tell: impl Fn(&Played)) {
 
 #[test]
 fn others_settle_while_it_sleeps() {
-    for strategy in ["table-key", "dual-guard"] {
+    for strategy in ["table-key", "version-reclaim", "dual-guard"] {
         sleeper_in_a_transaction(strategy, |played| {
             let settled = played.first("a settlement", |e| matches!(e, Event::Settled { .. }));
             assert!(settled < played.first("the node waking up", |e| matches!(e, Event::Resumed { .. })));

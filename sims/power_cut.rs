@@ -22,10 +22,12 @@ fn a_claim_of_a_dead_host_is_stuck() {
 /// The control: its heart no longer beats, so the claim is taken over.
 #[test]
 fn a_claim_without_a_heartbeat_is_taken_over() {
-    power_goes("dual-guard", before("work.3"), |played| {
-        played.saw("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, attempt: 2, .. }));
-        played.holds();
-    });
+    for strategy in ["version-reclaim", "dual-guard"] {
+        power_goes(strategy, before("work.3"), |played| {
+            played.saw("a second claim", |e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, attempt: 2, .. }));
+            played.holds();
+        });
+    }
 }
 
 /// Inside the transaction it leaves an open one behind, on a connection that looks alive. The

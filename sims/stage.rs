@@ -6,7 +6,7 @@
 use onceproof::class::FaultClass;
 use onceproof::explore::{Mark, Observed, observe};
 use onceproof::id::{HostId, Letter, NodeId};
-use onceproof::plan::{FaultPlan, Harm, Target, Trigger};
+use onceproof::plan::{Direction, FaultPlan, Harm, Target, Trigger};
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::settlement::Schedule;
@@ -63,6 +63,11 @@ pub fn crash(back_after: Duration) -> Harm {
     Harm::Crash { host: Target::Self_, back_after }
 }
 
+/// Nothing gets through between the node in the step that sets the fault off and `from` for this long.
+pub fn cut(from: HostId, lasts: Duration) -> Harm {
+    Harm::Partition { host: Target::Self_, from: Target::Host(from), direction: Direction::Both, lasts }
+}
+
 /// The next answer of `from` to the node in the step that sets the fault off vanishes.
 pub fn reply_lost(from: HostId) -> Harm {
     Harm::ReplyLost { host: Target::Self_, from: Target::Host(from) }
@@ -73,30 +78,38 @@ pub fn both(strategy: &str, plan: &FaultPlan, tell: impl Fn(&Played)) {
     both_of(&one_period(strategy), plan, tell);
 }
 
-/// Plays a story on both engines and hands each run to `tell`. What broke must be the same on
-/// both, every fault must have struck, and who could notice it must have noticed.
+/// Plays a story on both engines and hands each run to `tell`; see [`both_made`].
 pub fn both_of(scenario: &Scenario, plan: &FaultPlan, tell: impl Fn(&Played)) {
-    let broken = EngineKind::ALL.map(|engine| {
-        let played = play(scenario, plan, engine);
-        tell(&played);
-        played.broken()
-    });
-    assert_eq!(broken[0], broken[1], "{}: the engines do not agree about what broke under {plan:?}", scenario.strategy);
-}
-
-/// Plays a story on one engine, scaled down if the engine needs it.
-fn play(scenario: &Scenario, plan: &FaultPlan, engine: EngineKind) -> Played {
-    let deployment = Deployment::new(scenario, engine).expect("a story is deployed well");
     let real = scenario.schedule.calendar().expect("a story has a good schedule");
-    let plan = match deployment.scenario() == scenario {
+    let in_scale = |deployment: &Deployment| match deployment.scenario() == scenario {
         true => plan.clone(),
         false => deployment.scenario().scaled_plan(plan, &real, deployment.calendar()),
     };
-    deployment.check_plan(&plan).expect("a story speaks of what is deployed");
+    both_made(scenario, in_scale, tell);
+}
+
+/// Plays a story whose plan is made for what is deployed, which an engine may have scaled down.
+/// What broke must be the same on both engines, every fault must have struck, and who could
+/// notice it must have noticed.
+pub fn both_made(scenario: &Scenario, plan: impl Fn(&Deployment) -> FaultPlan, tell: impl Fn(&Played)) {
+    let broken = EngineKind::ALL.map(|engine| {
+        let deployment = Deployment::new(scenario, engine).expect("a story is deployed well");
+        let plan = plan(&deployment);
+        let played = play(deployment, &plan);
+        tell(&played);
+        (played.broken(), plan)
+    });
+    let [(event, plan), (turmoil, scaled)] = broken;
+    assert_eq!(event, turmoil, "{}: the engines do not agree about what broke under {plan:?}, scaled {scaled:?}", scenario.strategy);
+}
+
+/// Plays a story on one engine.
+fn play(deployment: Deployment, plan: &FaultPlan) -> Played {
+    deployment.check_plan(plan).expect("a story speaks of what is deployed");
     // Only a calm run counts as evidence without a fault.
     let class = if plan.faults.is_empty() { FaultClass::Calm } else { FaultClass::Swarm };
-    let seen = observe(&deployment, class, SEED, &plan).expect("a story can be simulated");
-    let played = Played { engine, strategy: scenario.strategy.clone(), deployment, seen };
+    let seen = observe(&deployment, class, SEED, plan).expect("a story can be simulated");
+    let played = Played { deployment, seen };
     for (fault, receipt) in plan.faults.iter().zip(&played.seen.run.receipts) {
         assert!(receipt.fired.is_some(), "{}: {fault:?} never struck: nothing tested", played.name());
     }
@@ -106,8 +119,6 @@ fn play(scenario: &Scenario, plan: &FaultPlan, engine: EngineKind) -> Played {
 
 /// A story that was played.
 pub struct Played {
-    engine: EngineKind,
-    strategy: String,
     deployment: Deployment,
     seen: Observed,
 }
@@ -189,6 +200,6 @@ impl Played {
     }
 
     fn name(&self) -> String {
-        format!("{} on {}", self.strategy, self.engine.name())
+        format!("{} on {}", self.deployment.strategy().name(), self.deployment.engine().name())
     }
 }

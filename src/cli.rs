@@ -70,7 +70,7 @@ enum Command {
 /// What to verify.
 #[derive(Args, Clone, Debug)]
 struct VerifyArgs {
-    /// Seeds for each cell of the table [default: 500; on turmoil, where a run takes about 0.3 s, 2]
+    /// Seeds for each cell of the table [default: 150; on turmoil, where a run takes about 0.3 s, 2]
     #[arg(long, value_name = "N", value_parser = numbers::seeds, allow_negative_numbers = true)]
     seeds: Option<u64>,
     /// Base seed: run i of every cell gets the i-th seed after it
@@ -134,6 +134,9 @@ struct ReplayArgs {
     /// Every record of the run instead of its story
     #[arg(long)]
     records: bool,
+    /// The run as JSON instead of its story: each fault planned, fired, felt and by what, and what broke
+    #[arg(long, conflicts_with = "records")]
+    json: bool,
 }
 
 /// How to list.

@@ -52,7 +52,8 @@ impl Setup {
 pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>) {
     let id = host.id().as_node().expect("only nodes run the node loop");
     let context = Context::new(Rc::clone(&host), Arc::clone(&setup.scenario), Arc::clone(&setup.calendar), setup.coming_attempt(id));
-    let mut node = Node { id, host, setup, context, woken_for: None, finished: BTreeSet::new() };
+    let behind = host.wall();
+    let mut node = Node { id, host, setup, context, behind, finished: BTreeSet::new() };
     // Whatever it could not do, a process that has started goes on.
     let _ = node.setup.strategy.started(&mut node.context).await;
     match node.setup.strategy.policy() {
@@ -61,7 +62,7 @@ pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>) {
     }
     while let Some(period) = node.next_boundary() {
         node.sleep_until_woken(period).await;
-        node.woken_for = Some(period);
+        node.behind = period.due;
         match node.setup.strategy.policy() {
             Policy::Skip => {
                 node.attempt(period).await;
@@ -79,19 +80,22 @@ struct Node {
     host: Rc<dyn Host>,
     setup: Rc<Setup>,
     context: Context,
-    /// The newest boundary that this process has woken for.
-    woken_for: Option<Period>,
+    /// Boundaries up to here are behind this process: it has woken for them, or they had passed when it started.
+    behind: WallTime,
     /// Periods that this process believes to be finished.
     finished: BTreeSet<PeriodId>,
 }
 
 impl Node {
-    /// The first watched boundary that the node's clock has not reached, and that it has not
-    /// woken for: a clock that is set back does not bring a boundary back.
+    /// The first watched boundary that is not behind the process: a clock that is set back does
+    /// not bring one back. One that passed while the node was at work is woken for at once, but
+    /// not by a node that makes one attempt: it looks for the next one after its own now.
     fn next_boundary(&self) -> Option<Period> {
-        let now = self.host.wall();
-        let after = self.woken_for.map_or(now, |woken| woken.due.max(now));
-        self.setup.calendar.periods.iter().copied().find(|period| after < period.due)
+        let behind = match self.setup.strategy.policy() {
+            Policy::Skip => self.behind.max(self.host.wall()),
+            Policy::Retry | Policy::RetryChecked => self.behind,
+        };
+        self.setup.calendar.periods.iter().copied().find(|period| behind < period.due)
     }
 
     async fn sleep_until_woken(&self, period: Period) {
@@ -135,8 +139,12 @@ impl Node {
 
     /// One look at what there is to do, and an attempt at each of it: whether everything is done.
     async fn poll(&mut self, woken_for: Option<Period>) -> bool {
+        let before = self.host.wall();
+        self.host.record(Event::Looked { node: self.id, wall: before });
         let Ok(todo) = self.look(woken_for).await else { return false };
-        let mut done = true;
+        // After its clock was set back a node finds nothing due: it has to wait for the boundary once more.
+        let looked = before.min(self.host.wall());
+        let mut done = woken_for.is_none_or(|period| period.due <= looked);
         for period in todo {
             let belief = self.attempt(period).await;
             done &= matches!(belief, Belief::Settled | Belief::AlreadySettled);

@@ -5,6 +5,7 @@ pub(crate) mod scale;
 mod text;
 mod validate;
 
+pub use scale::Moved;
 pub use validate::Misplanned;
 
 use crate::id::HostId;

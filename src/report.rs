@@ -6,6 +6,7 @@ pub mod files;
 pub mod json;
 pub mod knobs;
 pub mod list;
+pub mod run;
 pub mod story;
 
 pub mod table;

@@ -5,6 +5,7 @@
 //! every engine.
 
 mod body;
+mod claim;
 mod clients;
 mod context;
 mod expectation;
@@ -112,7 +113,7 @@ families! {
     table_key: Published, TableKey;
     lease: LeaseSetnxExpire, LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED, LeaseMachineId,
         LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced;
-    version: Published;
+    version: Published, ReclaimUnfenced, Reclaim, Timestamp;
     dual: Published, Guard;
 }
 

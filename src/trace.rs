@@ -163,6 +163,8 @@ pub enum Event {
     Felt { fault: FaultId, proof: Proof },
 
     // Nodes: shown in the story, never trusted.
+    /// A node looked for what is due, its own clock showing `wall`.
+    Looked { node: NodeId, wall: WallTime },
     /// A node began an attempt to settle a period, its own clock showing `wall`.
     AttemptBegan { attempt: AttemptId, period: PeriodId, wall: WallTime },
     /// An attempt ended, in this belief.
@@ -239,6 +241,7 @@ impl Event {
             | Event::Panicked { .. }
             | Event::Fired { .. }
             | Event::Felt { .. }
+            | Event::Looked { .. }
             | Event::AttemptBegan { .. }
             | Event::AttemptEnded { .. }
             | Event::Step { .. }

@@ -8,8 +8,8 @@ use crate::explore::observe::NoResult;
 use crate::explore::witness::Expected;
 use crate::explore::{Mark, Observed, Subject, Witness, observe};
 use crate::plan::FaultPlan;
-use crate::report::story;
 use crate::report::words::{self, count, wrap};
+use crate::report::{run as run_json, story};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::strategy::{Expectation, Strategy};
@@ -43,25 +43,20 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let second = thread::scope(|scope| scope.spawn(|| told.observe()).join().expect("panics of runs are contained"))?;
 
     let strategy = Subject::strategy(&told.deployment);
-    let engine = words::engine(told.engine, Subject::scenario(&told.deployment).time_scale);
-    let head = format!("{} under {}, seed {}, {engine}: {}", strategy.name(), told.class, told.seed, strategy.about());
-    let mut text = wrapped(&head) + "\n";
-    let lines = if args.records {
-        story::records(&first.run.trace, Subject::calendar(&told.deployment))
-    } else {
-        let nodes = Subject::scenario(&told.deployment).nodes;
-        story::story(&first, &told.plan, Subject::calendar(&told.deployment), nodes, out::width())
-    };
-    text.extend(lines.iter().map(|line| format!("{line}\n")));
-    out::print(&text)?;
+    out::print(&told.text(&first, args))?;
 
     if let Some(difference) = Difference::between(&first.run.trace, &second.run.trace) {
         return Err(Failure::Distrust(format!("the run does not repeat: {difference}")));
     }
-    match &told.witness {
-        Some(witness) => compared(&first, witness),
+    let (verdict, exit) = match &told.witness {
+        Some(witness) => compared(&first, witness)?,
         None => alone(&first, strategy, told.class),
+    };
+    // What a program reads holds the digest already, and nothing may follow it.
+    if !args.json {
+        out::print(&format!("\n{}", wrapped(&format!("digest {}, {verdict}", first.run.trace.digest()))))?;
     }
+    Ok(exit)
 }
 
 /// Lines of at most the terminal's width.
@@ -70,7 +65,7 @@ fn wrapped(text: &str) -> String {
 }
 
 /// Whether this is the run that the witness recorded.
-fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
+fn compared(seen: &Observed, witness: &Witness) -> Result<(String, Exit), Failure> {
     let digest = seen.run.trace.digest();
     if digest != witness.digest {
         return Err(Failure::Distrust(format!(
@@ -85,13 +80,12 @@ fn compared(seen: &Observed, witness: &Witness) -> Result<Exit, Failure> {
     } else {
         "not what the witness says about it: its violations differ from what broke".to_owned()
     };
-    out::print(&format!("\n{}", wrapped(&format!("digest {digest}, as recorded; {verdict}"))))?;
-    Ok(if same { Exit::AsExpected } else { Exit::Unexpected })
+    let exit = if same { Exit::AsExpected } else { Exit::Unexpected };
+    Ok((format!("as recorded; {verdict}"), exit))
 }
 
 /// Whether something broke that the strategy declares never to break.
-fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> Result<Exit, Failure> {
-    out::print(&format!("\n{}", wrapped(&format!("digest {}, the same twice", seen.run.trace.digest()))))?;
+fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> (String, Exit) {
     let claims = strategy.expectations();
     let never = |mark: Mark| match mark {
         Mark::Panicked | Mark::NeverEnded => true,
@@ -100,7 +94,8 @@ fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> Result<
             Expectation::Must { .. } => false,
         }),
     };
-    Ok(if seen.findings.iter().any(|f| never(f.mark)) { Exit::Unexpected } else { Exit::AsExpected })
+    let exit = if seen.findings.iter().any(|f| never(f.mark)) { Exit::Unexpected } else { Exit::AsExpected };
+    ("the same twice".to_owned(), exit)
 }
 
 impl Told {
@@ -125,6 +120,23 @@ impl Told {
         let plan =
             if args.pinned { deployment.pinned(class).into_iter().next().ok_or_else(unpinned)? } else { deployment.plan(class, seed) };
         Ok(Told { deployment, class, seed, engine, plan, witness: None })
+    }
+
+    /// What is printed about a run.
+    fn text(&self, seen: &Observed, args: &ReplayArgs) -> String {
+        let (strategy, scenario) = (Subject::strategy(&self.deployment), Subject::scenario(&self.deployment));
+        if args.json {
+            return run_json::render(strategy.name(), self.class, self.engine, &self.plan, seen);
+        }
+        let engine = words::engine(self.engine, scenario.time_scale);
+        let head = format!("{} under {}, seed {}, {engine}: {}", strategy.name(), self.class, self.seed, strategy.about());
+        let calendar = Subject::calendar(&self.deployment);
+        let lines = if args.records {
+            story::records(&seen.run.trace, calendar)
+        } else {
+            story::story(seen, &self.plan, calendar, scenario.nodes, out::width())
+        };
+        lines.iter().fold(wrapped(&head) + "\n", |text, line| text + line + "\n")
     }
 
     fn observe(&self) -> Result<Observed, Failure> {

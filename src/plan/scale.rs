@@ -12,23 +12,71 @@ impl FaultPlan {
     /// nowhere; [`FaultPlan::scaled_onto`] says where they belong instead.
     #[must_use]
     pub fn scaled(&self, factor: u32) -> FaultPlan {
-        self.scaled_onto(factor, |at| Some(SimTime(at.0 / u64::from(factor.max(1)))))
+        self.scaled_onto(factor, |at| Some(Moved::to(SimTime(at.0 / u64::from(factor.max(1))))))
     }
 
     /// As [`FaultPlan::scaled`], with true times moved by `retimed`. A fault whose time has no counterpart (`None`) is left out.
     #[must_use]
-    pub fn scaled_onto(&self, factor: u32, retimed: impl Fn(SimTime) -> Option<SimTime>) -> FaultPlan {
+    pub fn scaled_onto(&self, factor: u32, retimed: impl Fn(SimTime) -> Option<Moved>) -> FaultPlan {
         FaultPlan::of(self.faults.iter().filter_map(|fault| {
+            let mut harm = fault.harm.scaled(factor.max(1));
             let when = match &fault.when {
-                Trigger::At { at_ms } => Trigger::At { at_ms: retimed(*at_ms)? },
+                Trigger::At { at_ms } => {
+                    let moved = retimed(*at_ms)?;
+                    harm.shorten(moved.missed);
+                    Trigger::At { at_ms: moved.at }
+                }
                 step @ Trigger::Step { .. } => step.clone(),
             };
-            Some(Fault { harm: fault.harm.scaled(factor.max(1)), when })
+            Some(Fault { harm, when })
         }))
     }
 }
 
+/// Where a true time belongs in the smaller world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The instant.
+    pub at: SimTime,
+    /// How much earlier it would be, if that were not before the beginning: by so much a fault that strikes there is shorter.
+    pub missed: Duration,
+}
+
+impl Moved {
+    /// To an instant of the run.
+    pub fn to(at: SimTime) -> Moved {
+        Moved { at, missed: Duration::ZERO }
+    }
+}
+
 impl Harm {
+    /// Takes the beginning of it away; what lasts at all still lasts a millisecond.
+    fn shorten(&mut self, by: Duration) {
+        let least = Duration::from_millis(1);
+        match self {
+            Harm::Crash { back_after: d, .. }
+            | Harm::Power { back_after: d, .. }
+            | Harm::Pause { lasts: d, .. }
+            | Harm::Partition { lasts: d, .. }
+            | Harm::Late { lasts: d, .. }
+            | Harm::ClockDrift { lasts: Some(d), .. }
+                if !by.is_zero() =>
+            {
+                *d = d.saturating_sub(by).max(least);
+            }
+            Harm::Crash { .. }
+            | Harm::Power { .. }
+            | Harm::Pause { .. }
+            | Harm::Partition { .. }
+            | Harm::Late { .. }
+            | Harm::ClockDrift { .. }
+            | Harm::SlowStep { .. }
+            | Harm::ClockOffset { .. }
+            | Harm::ReplyLost { .. }
+            | Harm::JobError { .. } => {}
+        }
+    }
+
     fn scaled(&self, factor: u32) -> Harm {
         let mut harm = self.clone();
         match &mut harm {
@@ -81,6 +129,6 @@ mod tests {
             Harm::JobError { times: 3 }.when(step),
         ]);
         assert_eq!(plan.scaled(60), scaled);
-        assert_eq!(plan.scaled_onto(60, |at| (at == SimTime::ZERO).then_some(at)).faults.len(), 4);
+        assert_eq!(plan.scaled_onto(60, |at| (at == SimTime::ZERO).then_some(Moved::to(at))).faults.len(), 4);
     }
 }

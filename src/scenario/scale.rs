@@ -18,6 +18,7 @@
 //! pays for each tick: what is compared with round trips has a floor.
 
 use crate::plan::FaultPlan;
+use crate::plan::Moved;
 use crate::plan::scale::divided;
 use crate::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Scenario};
 use crate::settlement::{Calendar, Schedule};
@@ -105,13 +106,16 @@ impl Scenario {
         let factor = self.time_scale.max(1);
         plan.scaled_onto(factor, |at| {
             if at == SimTime::ZERO {
-                return Some(at);
+                return Some(Moved::to(at));
             }
             let dues = from.periods.iter().map(|&p| from.due(p));
             let (place, due) = dues.enumerate().min_by_key(|(_, due)| due.0.abs_diff(at.0))?;
             let counterpart = to.due(*to.periods.get(place).or(to.periods.last())?);
             let apart = divided(at.since(due).max(due.since(at)), factor);
-            Some(if at < due { counterpart - apart } else { counterpart + apart })
+            if at >= due {
+                return Some(Moved::to(counterpart + apart));
+            }
+            Some(Moved { at: counterpart - apart, missed: apart.saturating_sub(counterpart.since(SimTime::ZERO)) })
         })
     }
 }

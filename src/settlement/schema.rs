@@ -11,14 +11,14 @@ pub const REWARDS: [i64; 3] = [100, 50, 20];
 ///
 /// * `points` is what a player sees: earned and not yet settled.
 /// * `earnings` is the append-only truth of what was earned; `at` is in milliseconds since the epoch.
-/// * `task` is what the version strategies claim; a planner fills it beforehand.
+/// * `task` is what the version strategies claim; a planner fills it beforehand. `heartbeat` is in milliseconds, `updated` in whole seconds since the epoch.
 /// * `outbox` holds payments that were decided in a settlement transaction and are delivered later.
 pub const SCHEMA: [&str; 7] = [
     "CREATE TABLE points (player bigint PRIMARY KEY, points bigint NOT NULL, last_active bigint NOT NULL)",
     "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint)",
     "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL)",
     "CREATE TABLE ranking (period bigint NOT NULL, rank bigint NOT NULL, player bigint NOT NULL, points bigint NOT NULL)",
-    "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL, failures bigint NOT NULL DEFAULT 0)",
+    "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL, failures bigint NOT NULL DEFAULT 0, updated bigint NOT NULL DEFAULT 0)",
     "CREATE TABLE fence (name text PRIMARY KEY, token bigint NOT NULL)",
     "CREATE TABLE outbox (id bigint PRIMARY KEY, key text NOT NULL, payload text NOT NULL, sent bigint NOT NULL)",
 ];

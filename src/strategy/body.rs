@@ -80,7 +80,7 @@ pub async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
     settle(context, period).await
 }
 
-/// The job without its work.
+/// What of the [`job`] is left after the work: the good body in a transaction, direct payout.
 pub async fn settle(context: &Context, period: Period) -> Result<Belief, Error> {
     let settled = context
         .sql()

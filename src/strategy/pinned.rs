@@ -2,7 +2,7 @@
 //! They are written with real magnitudes, and shrink with the scenario's `time_scale`.
 
 use crate::id::HostId;
-use crate::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
+use crate::plan::{Direction, Fault, FaultPlan, Harm, Moved, Target, Trigger};
 use crate::scenario::Scenario;
 use crate::settlement::Calendar;
 use crate::strategy::context::WORK;
@@ -87,6 +87,17 @@ pub fn job_error(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::JobError { times: 1 })
 }
 
+/// The first node that has committed dies.
+pub fn crash_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    after_the_commit(scenario, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
+}
+
+/// The first node that has committed is cut from the database.
+pub fn cut_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let from = Target::Host(HostId::Database);
+    after_the_commit(scenario, Harm::Partition { host: Target::Self_, from, direction: Direction::Both, lasts: 40.minutes() })
+}
+
 /// Every node's first claim loses its answer, so whoever wins the first one does not know.
 pub fn claim_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     let lost = |node| -> Fault {
@@ -112,7 +123,11 @@ fn at_first(scenario: &Scenario, step: StepName, phase: Phase, harm: Harm) -> Fa
     in_scale(scenario, [harm.when(Trigger::first(step, phase))])
 }
 
+fn after_the_commit(scenario: &Scenario, harm: Harm) -> FaultPlan {
+    at_first(scenario, "tx.commit", Phase::After, harm)
+}
+
 /// Lengths and offsets in the scenario's scale; when they strike is left as it is.
 fn in_scale(scenario: &Scenario, faults: impl IntoIterator<Item = Fault>) -> FaultPlan {
-    FaultPlan::of(faults).scaled_onto(scenario.time_scale, Some)
+    FaultPlan::of(faults).scaled_onto(scenario.time_scale, |at| Some(Moved::to(at)))
 }

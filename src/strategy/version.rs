@@ -1,14 +1,23 @@
-//! An optimistic version in the task row, as published: whoever raises it runs the job.
+//! An optimistic version in the task row: whoever raises it runs the job. As an article
+//! publishes it, with a way back for dead claims that nothing fences, with an attempt number
+//! that fences, and with a timestamp for a version.
 
-use crate::class::FaultClass;
-use crate::id::{Letter, PeriodId};
-use crate::settlement::{Decides, Period};
-use crate::step::{Step, joined};
+mod published;
+mod reclaim;
+mod reclaim_unfenced;
+mod same_second;
+mod timestamp;
+
+pub use published::Published;
+pub use reclaim::Reclaim;
+pub use reclaim_unfenced::ReclaimUnfenced;
+pub use timestamp::Timestamp;
+
+use crate::id::PeriodId;
+use crate::settlement::Period;
 use crate::store::sql::{column, int};
-use crate::strategy::body::{self, JOB_STEPS};
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, pinned};
+use crate::strategy::{Context, Error, claim};
 use crate::trace::{Belief, StepName, TaskStatus};
-use async_trait::async_trait;
 
 const PENDING: &str = "SELECT period FROM task WHERE status = 0 AND due <= $1 ORDER BY period";
 const READ: &str = "SELECT status, version FROM task WHERE period = $1";
@@ -17,12 +26,7 @@ const SET: &str = "UPDATE task SET status = $2 WHERE period = $1";
 
 /// Periods that are due by the node's own clock and still pending.
 pub(super) async fn pending(context: &Context) -> Result<Vec<PeriodId>, Error> {
-    let rows = context.sql().query("task.find", PENDING, &[int(&context.wall().0)]).await?;
-    let mut pending = Vec::with_capacity(rows.len());
-    for row in &rows {
-        pending.push(PeriodId(column(row, 0)?));
-    }
-    Ok(pending)
+    claim::find(context, PENDING).await
 }
 
 /// Reads the row and raises its version: `None` if the claim is ours, else why it is not. An
@@ -44,86 +48,4 @@ pub(super) async fn claim(context: &Context, period: Period) -> Result<Option<Be
 pub(super) async fn set_status(context: &Context, step: StepName, period: Period, status: TaskStatus) -> Result<(), Error> {
     context.sql().execute(step, SET, &[int(&period.id.0), int(&status.code())]).await?;
     Ok(())
-}
-
-const STEPS: [Step; 18] = joined(&[
-    &[Step::database("task.find"), Step::database("task.read"), Step::database("task.claim")],
-    &JOB_STEPS,
-    &[Step::database("task.done"), Step::database("task.fail")],
-]);
-
-/// Read, compare and set, job, completed or failed.
-pub struct Published;
-
-#[async_trait(?Send)]
-impl Strategy for Published {
-    fn name(&self) -> &'static str {
-        "version-published"
-    }
-
-    fn about(&self) -> &'static str {
-        "claim the pending task row by its version, run the job, set the row to completed or failed without looking"
-    }
-
-    fn policy(&self) -> Policy {
-        Policy::Retry
-    }
-
-    fn decides(&self) -> Decides {
-        Decides::TaskRow
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        &STEPS
-    }
-
-    fn expectations(&self) -> Vec<Expectation> {
-        let stuck = &[Letter::K, Letter::L];
-        vec![
-            Expectation::Must {
-                class: FaultClass::Crash,
-                letters: stuck,
-                because: "the row says executing, its runner is dead, and only pending rows are claimed",
-                plan: pinned::crash_in_the_job,
-            },
-            Expectation::Must {
-                class: FaultClass::Power,
-                letters: stuck,
-                because: "the row says executing, its runner is dead, and only pending rows are claimed",
-                plan: pinned::power_cut_in_the_job,
-            },
-            Expectation::Must {
-                class: FaultClass::ReplyLost,
-                letters: stuck,
-                because: "the claim was applied, and nobody believes it",
-                plan: pinned::claim_reply_lost,
-            },
-            Expectation::Must { class: FaultClass::JobError, letters: &[Letter::L], because: "failed is final", plan: pinned::job_error },
-            Expectation::Never {
-                scope: Scope::Every,
-                letters: &[Letter::D],
-                because: "a pending row is claimed at most once, and a claim is never taken over",
-            },
-        ]
-    }
-
-    async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
-        pending(context).await.map(Some)
-    }
-
-    async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
-        if let Some(not_ours) = claim(context, period).await? {
-            return Ok(not_ours);
-        }
-        match body::job(context, period).await {
-            Ok(settled) => {
-                set_status(context, "task.done", period, TaskStatus::Completed).await?;
-                Ok(settled)
-            }
-            Err(error) => {
-                set_status(context, "task.fail", period, TaskStatus::Failed).await?;
-                Err(error)
-            }
-        }
-    }
 }

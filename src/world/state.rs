@@ -105,6 +105,7 @@ impl World {
                 self.hosts.borrow_mut()[host.index()].attempt = Some(attempt);
                 self.acted_by_its_clock(host);
             }
+            Event::Looked { node, .. } => self.acted_by_its_clock(HostId::Node(node)),
             Event::AttemptEnded { attempt, .. } => self.hosts.borrow_mut()[HostId::Node(attempt.node).index()].attempt = None,
             Event::LeaseGranted { ttl_ms: 1.., .. } => self.acted_by_its_clock(HostId::Lease),
             _ => {}

@@ -173,6 +173,7 @@ impl Teller<'_> {
             Event::Cut { .. } | Event::Healed { .. } => unreachable!("told with all links that change at the same time"),
             Event::Booted { incarnation: 0, .. }
             | Event::Felt { .. }
+            | Event::Looked { .. }
             | Event::LeaseGranted { .. }
             | Event::LeaseRefused { .. }
             | Event::LeaseReleased { .. }

@@ -44,7 +44,7 @@ impl Ledger {
                     let row = (*status, *version, *attempt);
                     if self.0.insert(*period, row) == Some(row) {
                         heartbeats += 1;
-                    } else if *status != TaskStatus::Pending || *version > 0 {
+                    } else if *status != TaskStatus::Pending || 0 < *version + *attempt {
                         let status = word(*status);
                         said.push(format!("sets task {period} to {status} (version {version}, attempt {attempt})"));
                     }

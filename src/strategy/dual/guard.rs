@@ -1,154 +1,19 @@
-//! The hardened dual guard.
-//!
-//! 1. A short lease with a random owner, renewed by its owner only, keeps the other nodes from
-//!    working in vain. It saves work and decides nothing.
-//! 2. The claim in the task row raises the attempt number, by the database's clock: pending
-//!    rows, failed rows whose backoff has passed, and executing rows whose heartbeat is stale.
-//! 3. The settlement transaction ends with an update of the row that names the attempt. If a
-//!    newer claim was made meanwhile, it finds no row, and everything is rolled back.
-//! 4. Payments go through the outbox, so a crash after the commit leaves them to any node.
-//! 5. Compensation: a job error waits for a backoff that doubles, and becomes a dead letter
-//!    that waits for a human; any other failure gives the claim back at once.
+//! The hardened dual guard: a short lease with a random owner, renewed by its owner only,
+//! keeps the other nodes from working in vain. It saves work and decides nothing; what decides
+//! is the claim under it (`claim`).
 
 use super::key;
 use crate::id::{Letter, PeriodId};
-use crate::scenario::GuardKnobs;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
-use crate::store::sql::{column, int};
 use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
-use crate::strategy::payment::{self, Queued};
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
-use crate::time::millis;
-use crate::trace::{Belief, TaskStatus};
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, claim};
+use crate::trace::Belief;
 use async_trait::async_trait;
-use std::time::Duration;
-
-/// Due periods with something left to do: not settled and not given up, or settled with payments left.
-const FIND: &str = "SELECT period FROM task WHERE due <= $1 AND (status < 2 OR status = 3 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = task.period)) ORDER BY period";
-/// While a row is failed, its heartbeat is the earliest time of the next attempt.
-const CLAIM: &str = "UPDATE task SET status = 1, version = version + 1, attempt = attempt + 1, owner = $2, \
-     heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint \
-     WHERE period = $1 AND due <= (extract(epoch from clock_timestamp()) * 1000)::bigint \
-     AND (status = 0 \
-     OR (status = 3 AND heartbeat <= (extract(epoch from clock_timestamp()) * 1000)::bigint) \
-     OR (status = 1 AND heartbeat < (extract(epoch from clock_timestamp()) * 1000)::bigint - $3)) \
-     RETURNING attempt, failures";
-const BEAT: &str =
-    "UPDATE task SET heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint WHERE period = $1 AND attempt = $2 AND status = 1";
-const DONE: &str = "UPDATE task SET status = 2 WHERE period = $1 AND attempt = $2 AND status = 1";
-const GIVE_BACK: &str = "UPDATE task SET status = 0 WHERE period = $1 AND attempt = $2 AND status = 1";
-const FAIL: &str = "UPDATE task SET status = $3, failures = failures + 1, \
-     heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint + $4 \
-     WHERE period = $1 AND attempt = $2 AND status = 1";
 
 /// Watchdog lease, version claim with attempt fence, good body, outbox, compensation.
 pub struct Guard;
-
-/// A claim that this node made.
-#[derive(Clone, Copy, Debug)]
-struct Claim {
-    period: Period,
-    /// The attempt number of the task row: the fence.
-    attempt: i64,
-    /// Job errors before this attempt.
-    failures: i64,
-}
-
-impl Claim {
-    async fn make(context: &Context, period: Period) -> Result<Option<Claim>, Error> {
-        let owner = i64::from(context.attempt().node.0);
-        let stale_after = millis(context.guard().stale_after).cast_signed();
-        let rows = context.sql().query("task.claim", CLAIM, &[int(&period.id.0), int(&owner), int(&stale_after)]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        Ok(Some(Claim { period, attempt: column(row, 0)?, failures: column(row, 1)? }))
-    }
-
-    /// Work, transaction, delivery.
-    async fn run(self, context: &Context) -> Result<Belief, Error> {
-        // The heart stops beating before BEGIN: it shares the connection, and from there on the fence is enough.
-        tokio::select! {
-            biased;
-            worked = context.work() => worked?,
-            () = self.beat(context) => return Err(Error::GuardLost),
-        }
-        let Some(queued) = self.settle(context).await? else { return Err(Error::GuardLost) };
-        payment::deliver(context, &queued).await?;
-        Ok(Belief::Settled)
-    }
-
-    /// Beats until the claim has passed to somebody else.
-    async fn beat(self, context: &Context) {
-        loop {
-            context.sleep(context.guard().heartbeat).await;
-            // A beat that fails is made up for by the next.
-            if let Ok(0) = context.sql().execute("task.heartbeat", BEAT, &[int(&self.period.id.0), int(&self.attempt)]).await {
-                return;
-            }
-        }
-    }
-
-    /// The settlement transaction; `None` if the period is not due or a newer claim was made.
-    async fn settle(self, context: &Context) -> Result<Option<Vec<Queued>>, Error> {
-        let period = self.period;
-        context
-            .sql()
-            .transaction(async || {
-                let Some(now) = body::due(context, period).await? else { return Ok(None) };
-                let ranking = body::rank(context, period).await?;
-                body::record(context, period, self.attempt, now).await?;
-                let queued = payment::queue(context, period, &ranking.places).await?;
-                let current = context.sql().execute("tx.done", DONE, &[int(&period.id.0), int(&self.attempt)]).await?;
-                Ok((current == 1).then_some(queued))
-            })
-            .await
-    }
-
-    /// What is left to do with a claim after a failure. All of it is fenced by the attempt: if
-    /// it was lost on its way, or the settlement was committed after all, nothing changes.
-    async fn compensate(self, context: &Context, error: &Error) {
-        context.sql().give_up_transaction();
-        let (period, attempt) = (&self.period.id.0, &self.attempt);
-        // If this fails too, the heartbeat grows stale, and the claim is taken over then.
-        let _ = match error {
-            Error::Job(_) => {
-                let (status, wait) = self.after_job_error(context.guard());
-                let status = status.code();
-                context.sql().execute("task.fail", FAIL, &[int(period), int(attempt), int(&status), int(&wait)]).await
-            }
-            Error::Store(_) | Error::GuardLost => context.sql().execute("task.give-back", GIVE_BACK, &[int(period), int(attempt)]).await,
-        };
-    }
-
-    /// The row's status after one more job error, and the milliseconds until the next attempt.
-    fn after_job_error(self, knobs: &GuardKnobs) -> (TaskStatus, i64) {
-        let failures = u32::try_from(self.failures).unwrap_or(u32::MAX);
-        let status = if failures.saturating_add(1) >= knobs.dead_letter_after { TaskStatus::Dead } else { TaskStatus::Failed };
-        let wait: Duration = knobs.backoff.saturating_mul(2_u32.saturating_pow(failures)).min(knobs.backoff_max);
-        (status, millis(wait).cast_signed())
-    }
-}
-
-impl Guard {
-    async fn under_lease(context: &Context, period: Period, lease: &OwnedLease) -> Result<Belief, Error> {
-        let Some(claim) = Claim::make(context, period).await? else {
-            // Settled with payments left, or claimed by somebody who may be dead.
-            let left = payment::undelivered(context, period).await?;
-            payment::deliver(context, &left).await?;
-            return Ok(if left.is_empty() { Belief::Busy } else { Belief::AlreadySettled });
-        };
-        let done = tokio::select! {
-            biased;
-            done = claim.run(context) => done,
-            () = lease.watch(context, async || lease.renew(context).await) => Err(Error::GuardLost),
-        };
-        if let Err(error) = &done {
-            claim.compensate(context, error).await;
-        }
-        done
-    }
-}
 
 const STEPS: [Step; 26] = [
     Step::database("task.find"),
@@ -210,45 +75,14 @@ impl Strategy for Guard {
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
-        let rows = context.sql().query("task.find", FIND, &[int(&context.wall().0)]).await?;
-        let mut found = Vec::with_capacity(rows.len());
-        for row in &rows {
-            found.push(PeriodId(column(row, 0)?));
-        }
-        Ok(Some(found))
+        claim::unsettled(context).await.map(Some)
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
-        let GuardKnobs { dual_lease, dual_renew_every, .. } = *context.guard();
-        let Some(lease) = OwnedLease::acquire(context, key(period), dual_lease, dual_renew_every).await? else {
-            return Ok(Belief::Busy);
-        };
-        let done = Self::under_lease(context, period, &lease).await;
+        let (ttl, every) = (context.guard().dual_lease, context.guard().dual_renew_every);
+        let Some(lease) = OwnedLease::acquire(context, key(period), ttl, every).await? else { return Ok(Belief::Busy) };
+        let done = claim::attempt(context, period, lease.watch(context, async || lease.renew(context).await)).await;
         lease.release(context).await;
         done
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::id::PeriodId;
-    use crate::scenario::GuardKnobs;
-    use crate::time::{Span, WallTime};
-
-    /// 30 s, 1 min, 2 min … 10 min, then a dead letter with the twentieth error.
-    #[test]
-    fn job_errors_back_off_and_end_as_a_dead_letter() {
-        let knobs = GuardKnobs::default();
-        let after = |failures| {
-            let claim = Claim { period: Period { id: PeriodId(1), due: WallTime(0) }, attempt: 1, failures };
-            claim.after_job_error(&knobs)
-        };
-        assert_eq!(after(0), (TaskStatus::Failed, millis(30.seconds()) as i64));
-        assert_eq!(after(1), (TaskStatus::Failed, millis(1.minutes()) as i64));
-        assert_eq!(after(5), (TaskStatus::Failed, millis(10.minutes()) as i64), "16 min is more than the longest wait");
-        assert_eq!(after(18).0, TaskStatus::Failed);
-        assert_eq!(after(19).0, TaskStatus::Dead);
-        assert_eq!(after(i64::MAX), (TaskStatus::Dead, millis(10.minutes()) as i64));
     }
 }

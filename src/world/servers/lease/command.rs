@@ -31,8 +31,16 @@ fn count(n: usize) -> BytesFrame {
     BytesFrame::Integer(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
+/// Only the shortest way to write a number is one: `007`, `+5` and `-0` are texts.
 fn number(word: &Bytes) -> Result<i64, Refusal> {
-    std::str::from_utf8(word).ok().and_then(|text| text.parse().ok()).map_or_else(|| refuse(NOT_AN_INTEGER), Ok)
+    let parsed = std::str::from_utf8(word).ok().and_then(|text| text.parse().ok());
+    parsed.filter(|number: &i64| number.to_string().as_bytes() == word).map_or_else(|| refuse(NOT_AN_INTEGER), Ok)
+}
+
+/// A time from now in milliseconds, unless no clock can ever show it.
+fn from_now(caller: Caller<'_>, ms: Option<i64>, command: &str) -> Result<i64, Refusal> {
+    let ms = ms.filter(|ms| caller.host.wall().0.checked_add(*ms).is_some());
+    ms.map_or_else(|| refuse(format!("ERR invalid expire time in '{command}' command")), Ok)
 }
 
 /// Answers one request, which has at least one word.
@@ -77,7 +85,7 @@ fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: 
         },
         b"GET" => store.text(caller, &arguments[0])?.map_or(BytesFrame::Null, BytesFrame::BulkString),
         b"SET" => {
-            let stored = store.set(caller, &arguments[0], &arguments[1], set_options(&arguments[2..])?);
+            let stored = store.set(caller, &arguments[0], &arguments[1], set_options(caller, &arguments[2..])?);
             if stored { simple("OK") } else { BytesFrame::Null }
         }
         b"SETNX" => {
@@ -119,7 +127,7 @@ fn client(subcommand: &Bytes) -> Reply {
 }
 
 /// What stands behind key and value in a `SET`.
-fn set_options(words: &[Bytes]) -> Result<SetOptions, Refusal> {
+fn set_options(caller: Caller<'_>, words: &[Bytes]) -> Result<SetOptions, Refusal> {
     let mut options = SetOptions::default();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -129,11 +137,8 @@ fn set_options(words: &[Bytes]) -> Result<SetOptions, Refusal> {
             b"KEEPTTL" if options.ttl_ms.is_none() => options.keep_ttl = true,
             unit @ (b"PX" | b"EX") if options.ttl_ms.is_none() && !options.keep_ttl => {
                 let Some(word) = words.next() else { return refuse(SYNTAX) };
-                let ms = number(word)?.checked_mul(if unit == b"EX" { 1000 } else { 1 }).and_then(|ms| u64::try_from(ms).ok());
-                match ms.filter(|ms| *ms > 0) {
-                    Some(ms) => options.ttl_ms = Some(ms),
-                    None => return refuse("ERR invalid expire time in 'set' command"),
-                }
+                let ms = number(word)?.checked_mul(if unit == b"EX" { 1000 } else { 1 }).filter(|ms| *ms > 0);
+                options.ttl_ms = Some(from_now(caller, ms, "set")?.cast_unsigned());
             }
             _ => return refuse(SYNTAX),
         }
@@ -146,10 +151,8 @@ fn expire(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes], unit_
     if let Some(option) = arguments.get(2) {
         return refuse(format!("ERR Unsupported option {}", String::from_utf8_lossy(option)));
     }
-    match time.checked_mul(unit_ms) {
-        Some(ms) => Ok(count(usize::from(store.expire(caller, &arguments[0], ms)))),
-        None => refuse(format!("ERR invalid expire time in '{name}' command")),
-    }
+    let ms = from_now(caller, time.checked_mul(unit_ms), name)?;
+    Ok(count(usize::from(store.expire(caller, &arguments[0], ms))))
 }
 
 fn ttl(store: &mut LeaseStore, caller: Caller<'_>, key: &Bytes, unit: impl Fn(i64) -> i64) -> BytesFrame {
@@ -227,7 +230,7 @@ fn run(store: &mut LeaseStore, caller: Caller<'_>, script: Script, arguments: &[
     let done = match script {
         Script::CompareAndDelete => store.delete(caller, key),
         Script::CompareAndExpire => match values.get(1) {
-            Some(ms) => store.expire(caller, key, number(ms)?),
+            Some(ms) => store.expire(caller, key, from_now(caller, Some(number(ms)?), "pexpire")?),
             None => return refuse("ERR Lua redis lib command arguments must be strings or integers"),
         },
     };

@@ -239,9 +239,9 @@ pub(super) enum End {
     Right,
 }
 
-/// The farthest instant stands for what no clock will ever show.
+/// Commands refuse a time that no clock can show.
 fn deadline(now: WallTime, ttl_ms: u64) -> WallTime {
-    WallTime(now.0.saturating_add_unsigned(ttl_ms))
+    WallTime(now.0 + ttl_ms.cast_signed())
 }
 
 /// Milliseconds until then, as events tell it: 0 = never.
