@@ -70,8 +70,8 @@ pub trait Host {
         peer: Option<HostId>,
     ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>>;
 
-    /// How long a request needs at least to reach another host. A reply cannot be there sooner.
-    fn min_latency(&self) -> Duration;
+    /// Waits until what is sent now is under way: it has left, and cannot have arrived.
+    fn under_way(&self) -> LocalBoxFuture<'static, ()>;
 }
 
 /// Accepts connections.

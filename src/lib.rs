@@ -34,6 +34,48 @@
 //! # Ok::<(), onceproof::scenario::Misconfigured>(())
 //! ```
 //!
+//! # A strategy of your own
+//!
+//! It gets its node's redis-rs and tokio-postgres connections, clock, random numbers and named
+//! steps from its [`Context`], and [`check`] says what becomes of it. This one takes the period's
+//! task row inside the settlement transaction, so whoever comes second finds it taken. It makes no
+//! promise in words, and so promises everything: nothing breaks, in any class of faults.
+//!
+//! ```
+//! use onceproof::strategy::body::{self, ATOMIC_STEPS};
+//! use onceproof::{Belief, Check, Context, Error, FaultClass, Period, PeriodId, Step, Strategy, async_trait, steps};
+//!
+//! const TAKE: &str = "UPDATE task SET status = 2 WHERE period = $1 AND status = 0";
+//!
+//! struct TaskRow;
+//!
+//! #[async_trait(?Send)]
+//! impl Strategy for TaskRow {
+//!     fn name(&self) -> &'static str {
+//!         "my-task-row"
+//!     }
+//!     fn steps(&self) -> &'static [Step] {
+//!         steps![Step::database("take"), Step::database("tx.settlement"); ATOMIC_STEPS]
+//!     }
+//!     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
+//!         body::unfinished(context).await.map(Some)
+//!     }
+//!     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
+//!         let context = &*context;
+//!         body::atomic_job(context, period, async |now| {
+//!             let taken = context.postgres("take", async |db| db.execute(TAKE, &[&period.id.0]).await).await?;
+//!             body::record(context, period, 1, now).await?;
+//!             Ok(taken == 1)
+//!         })
+//!         .await
+//!     }
+//! }
+//!
+//! let few = Check { classes: vec![FaultClass::Pause, FaultClass::ReplyLost], seeds: 20, ..Check::of(&TaskRow) };
+//! few.run()?.assert_as_expected();
+//! # Ok::<(), onceproof::check::CheckError>(())
+//! ```
+//!
 //! # Layers
 //!
 //! A module uses only its own row and those above it (ARCHITECTURE.md says why, a test says
@@ -51,6 +93,7 @@
 //! | judgement | [`invariant`]: words and domain only |
 //! | search | [`explore`]: sweep, certify, witness |
 //! | report | [`report`]: results as text and files |
+//! | test | [`check`]: one call for a strategy of your own |
 //! | command | [`cli`] |
 
 pub mod id;
@@ -70,4 +113,17 @@ pub mod world;
 pub mod invariant;
 pub mod explore;
 pub mod report;
+pub mod check;
 pub mod cli;
+
+// What a strategy of your own needs, under one name. The client libraries are the very ones that
+// its connections come from: a crate that names them itself has to name these versions.
+pub use async_trait::async_trait;
+pub use check::Check;
+pub use class::FaultClass;
+pub use id::{Letter, PeriodId};
+pub use settlement::Period;
+pub use step::Step;
+pub use strategy::{Context, Error, Expectation, Policy, Strategy};
+pub use trace::Belief;
+pub use {redis, tokio_postgres};

@@ -13,3 +13,6 @@ pub mod table;
 pub mod words;
 
 mod paint;
+mod witness;
+
+pub use witness::{NotRepeated, witness};

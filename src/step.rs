@@ -60,6 +60,28 @@ pub const fn joined<const N: usize>(lists: &[&[Step]]) -> [Step; N] {
     all
 }
 
+/// The steps of a strategy of your own: those of its guard, and those of the body that it guards, if it is one of ours.
+///
+/// ```
+/// use onceproof::strategy::body::JOB_STEPS;
+/// use onceproof::{Step, steps};
+///
+/// let steps = steps![Step::lease("lock"), Step::lease("unlock"); JOB_STEPS];
+/// assert_eq!((steps.len(), steps[1].name, steps[2].name), (2 + JOB_STEPS.len(), "unlock", "work.1"));
+/// ```
+#[macro_export]
+macro_rules! steps {
+    ($($own:expr),* $(,)?; $body:expr) => {{
+        const OWN: &[$crate::step::Step] = &[$($own),*];
+        const BODY: &[$crate::step::Step] = &$body;
+        const ALL: [$crate::step::Step; OWN.len() + BODY.len()] = $crate::step::joined(&[OWN, BODY]);
+        &ALL
+    }};
+    ($($own:expr),* $(,)?) => {
+        $crate::steps![$($own),*; []]
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

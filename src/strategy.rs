@@ -4,23 +4,23 @@
 //! stores only through the [`Context`] that its node hands it, so the same code runs on
 //! every engine.
 
-mod body;
+pub mod body;
 mod claim;
 mod clients;
 mod context;
 mod expectation;
 mod owned_lease;
-mod payment;
-mod pinned;
+pub mod payment;
+pub mod pinned;
 mod process;
-mod progress;
+mod raw;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};
 pub use expectation::{Expectation, Pinned, Scope};
 pub use process::Process;
 
-use crate::id::PeriodId;
+use crate::id::{Letter, PeriodId};
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::trace::Belief;
@@ -38,21 +38,30 @@ pub enum Policy {
 }
 
 /// A way to make a scheduled job run exactly once on several nodes.
+///
+/// One of your own needs a name, its steps and an attempt; [`crate::check::Check`] says what becomes of it.
 #[async_trait(?Send)]
 pub trait Strategy: Send + Sync {
-    /// Its name in the catalogue.
+    /// Its name: of its row in the table, and in witnesses.
     fn name(&self) -> &'static str;
 
     /// One line for lists and reports.
-    fn about(&self) -> &'static str;
+    fn about(&self) -> &'static str {
+        ""
+    }
 
     /// What a node does after an attempt.
-    fn policy(&self) -> Policy;
+    fn policy(&self) -> Policy {
+        Policy::Retry
+    }
 
     /// The record that decides whose settlement is current.
-    fn decides(&self) -> Decides;
+    fn decides(&self) -> Decides {
+        Decides::Nothing
+    }
 
-    /// The names of all its steps, in the order of a calm attempt. Fault plans refer to them.
+    /// All its steps, in the order of a calm attempt. Fault plans refer to them by name, and a run
+    /// in which another step is made is refused. [`crate::steps!`] adds your own to those of a body.
     fn steps(&self) -> &'static [Step];
 
     /// Whether the settlement row of a period is unique.
@@ -66,7 +75,10 @@ pub trait Strategy: Send + Sync {
     }
 
     /// What must, and what must never, break under which faults, with the reasons.
-    fn expectations(&self) -> Vec<Expectation>;
+    /// Unless it says otherwise, a strategy promises everything: nothing ever breaks, in any class.
+    fn expectations(&self) -> Vec<Expectation> {
+        vec![Expectation::never(&Letter::ALL, "the strategy admits nothing else")]
+    }
 
     /// What a process does once when it starts, before anything else. If that fails, it goes on all the same.
     ///

@@ -119,8 +119,8 @@ impl Host for WireHost {
         None
     }
 
-    fn min_latency(&self) -> Duration {
-        Duration::ZERO
+    fn under_way(&self) -> LocalBoxFuture<'static, ()> {
+        std::future::ready(()).boxed_local()
     }
 }
 

@@ -59,8 +59,8 @@ impl Host for PipeHost {
     fn step(&self, _: AttemptId, _: StepName, _: Phase, _: Option<HostId>) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
         None
     }
-    fn min_latency(&self) -> Duration {
-        Duration::ZERO
+    fn under_way(&self) -> LocalBoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
     }
 }
 

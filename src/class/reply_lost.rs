@@ -19,7 +19,8 @@ impl Class for ReplyLost {
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
         let Some(step) = draw.step(|s| !s.is_work()) else { return Vec::new() };
-        vec![Harm::ReplyLost { host: Target::Self_, from: Target::Peer }.when(draw.in_phase(step, Phase::Before))]
+        // In the middle of the step: what a client library says before the request that counts is answered as usual.
+        vec![Harm::ReplyLost { host: Target::Self_, from: Target::Peer }.when(draw.in_phase(step, Phase::Sent))]
     }
 
     fn misses(&self, steps: &[Step]) -> Option<&'static str> {

@@ -5,15 +5,14 @@ use crate::cli::exit::Failure;
 use crate::cli::progress::Bar;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{CANCELLED, Exit, VerifyArgs, listen_for_interrupts, names, out};
-use crate::explore::cell::{Broken, RunKey};
 use crate::explore::certify::certify;
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
-use crate::explore::{Cell, Row, Subject, Survey, Witness, observe};
+use crate::explore::{Row, Subject, Survey};
 use crate::plan::duration;
 use crate::report::files::{self, Folder};
 use crate::report::table::Setting;
 use crate::report::words::{self, count};
-use crate::report::{json, story, table};
+use crate::report::{self, json, table};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::strategy::{self, Strategy};
@@ -28,9 +27,6 @@ const SEEDS: u64 = 150;
 
 /// The same on turmoil, where a run takes about 0.3 s: enough to see that the two engines agree.
 const SEEDS_ON_TURMOIL: u64 = 2;
-
-/// Columns of the stories in witnesses, whatever the terminal has.
-const STORY_WIDTH: usize = 120;
 
 /// What the arguments mean.
 struct Order {
@@ -146,31 +142,13 @@ impl Order {
         for (subject, row) in subjects.iter().zip(&survey.rows) {
             for cell in &row.cells {
                 if let Some(broken) = cell.witness() {
-                    let text = self.witness(*subject, cell, broken)?;
-                    files.push((files::witness_name(row.name, cell.class), text));
+                    let witness =
+                        report::witness(*subject, self.engine, cell.class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
+                    files.push((files::witness_name(row.name, cell.class), witness.to_toml()));
                 }
             }
         }
         Ok(files)
-    }
-
-    /// The sweep kept no history; the run is made again.
-    fn witness(&self, subject: &dyn Subject, cell: &Cell, broken: &Broken) -> Result<String, Failure> {
-        let plan = match broken.key {
-            RunKey::Pinned(claim) => subject.pinned(cell.class).swap_remove(claim),
-            RunKey::Sampled(_) => subject.plan(cell.class, broken.seed),
-        };
-        let name = subject.strategy().name();
-        let again = |why: &dyn ToString| {
-            Failure::Distrust(format!("{name} under {}, seed {}, does not repeat: {}", cell.class, broken.seed, why.to_string()))
-        };
-        let seen = observe(subject, cell.class, broken.seed, &plan).map_err(|e| again(&e))?;
-        if !seen.findings.contains(&broken.finding) {
-            return Err(again(&format!("the second time {} did not break in the same way", broken.finding.rule)));
-        }
-        let lines = story::story(&seen, &plan, subject.calendar(), subject.scenario().nodes, STORY_WIDTH);
-        let plain: Vec<String> = lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
-        Ok(Witness::of(subject.scenario(), cell.class, self.engine, &plan, &seen, &plain).to_toml())
     }
 }
 

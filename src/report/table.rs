@@ -42,9 +42,23 @@ pub fn render(survey: &Survey, setting: &Setting) -> String {
     out.push_str(&grid(survey, setting.width));
     out.push('\n');
     out.push_str(&legend(survey, setting.width));
-    out.push_str(&unexpected(survey, setting));
+    out.push_str(&unexpected(survey, setting.width, |row, cell| Some(look(row.name, cell, survey.base.nth(0), setting))));
     out.push('\n');
     out.push_str(&summary(survey, setting));
+    out
+}
+
+/// The report without what only a command line can say: the table, its legend, what is not as
+/// expected, and what "ok" is worth.
+pub fn brief(survey: &Survey, width: usize) -> String {
+    let mut out = grid(survey, width);
+    out.push('\n');
+    out.push_str(&legend(survey, width));
+    out.push_str(&unexpected(survey, width, |_, _| None));
+    for line in worth(survey).iter().flat_map(|text| wrap(text, width)) {
+        let _ = write!(out, "\n{line}");
+    }
+    out.push('\n');
     out
 }
 
@@ -250,8 +264,8 @@ fn legend(survey: &Survey, width: usize) -> String {
     out
 }
 
-/// Every cell that is not as expected: what, why it matters, how to see it.
-fn unexpected(survey: &Survey, setting: &Setting) -> String {
+/// Every cell that is not as expected: what, why it matters, and, if there is a way, how to see it.
+fn unexpected(survey: &Survey, width: usize, how: impl Fn(&Row, &Cell) -> Option<String>) -> String {
     let mut out = String::new();
     let surprising: Vec<(&Row, &Cell)> =
         survey.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell))).filter(|(_, cell)| !cell.as_expected()).collect();
@@ -264,12 +278,14 @@ fn unexpected(survey: &Survey, setting: &Setting) -> String {
         for surprise in &cell.surprises {
             let (sign, text) = tell(cell, surprise);
             let text = format!("{} under {}: {text}", row.name, cell.class);
-            for (n, line) in wrap(&text, setting.width.saturating_sub(4).max(20)).into_iter().enumerate() {
+            for (n, line) in wrap(&text, width.saturating_sub(4).max(20)).into_iter().enumerate() {
                 let sign = if n == 0 { paint(ALARM, sign) } else { " ".to_owned() };
                 let _ = writeln!(out, "{sign} {line}");
             }
         }
-        let _ = writeln!(out, "    {}", paint(FAINT, &look(row.name, cell, survey.base.nth(0), setting)));
+        if let Some(how) = how(row, cell) {
+            let _ = writeln!(out, "    {}", paint(FAINT, &how));
+        }
     }
     out
 }

@@ -25,6 +25,9 @@ pub enum ErrorKind {
     MaybeApplied,
     /// Anything else that the server said. Not applied.
     Rejected,
+    /// The client library could not write the request, or could not make of the answer what was
+    /// asked for: another type, another number of rows. What the server has answered is applied.
+    Unusable,
 }
 
 /// A store did not do what it was asked, or nobody knows whether it did.
@@ -67,7 +70,8 @@ impl StoreError {
             | ErrorKind::Deadlock
             | ErrorKind::LockTimeout
             | ErrorKind::TransactionAborted
-            | ErrorKind::Rejected => false,
+            | ErrorKind::Rejected
+            | ErrorKind::Unusable => false,
         }
     }
 }
@@ -82,10 +86,29 @@ impl From<io::Error> for StoreError {
 impl From<tokio_postgres::Error> for StoreError {
     /// A statement failed.
     fn from(error: tokio_postgres::Error) -> StoreError {
-        let kind = error.code().map_or(ErrorKind::MaybeApplied, |state| by_sqlstate(state.code()));
+        let kind = match error.code() {
+            Some(state) => by_sqlstate(state.code()),
+            None if is_about_values(&error) => ErrorKind::Unusable,
+            None => ErrorKind::MaybeApplied,
+        };
         let text = error.as_db_error().map_or_else(|| error.to_string(), |said| format!("{} ({})", said.message(), said.code().code()));
         StoreError { kind, text }
     }
+}
+
+/// Whether the library stumbled over a value, a column or a number of rows rather than over the
+/// connection. Its kinds are not public; these are its words (tokio-postgres 0.7.18).
+fn is_about_values(error: &tokio_postgres::Error) -> bool {
+    const WORDS: [&str; 6] = [
+        "error serializing parameter",
+        "error deserializing column",
+        "invalid column",
+        "query returned an unexpected number of",
+        "expected ",
+        "error encoding message",
+    ];
+    let said = error.to_string();
+    WORDS.iter().any(|words| said.starts_with(words))
 }
 
 /// What a SQLSTATE means for the statement that got it.
@@ -109,6 +132,7 @@ impl From<redis::RedisError> for StoreError {
         let kind = match error.kind() {
             // A reply that does not parse leaves a stream that nobody can read on.
             Redis::Io | Redis::Parse => ErrorKind::MaybeApplied,
+            Redis::UnexpectedReturnType | Redis::Client => ErrorKind::Unusable,
             _ if error.is_connection_dropped() => ErrorKind::MaybeApplied,
             _ => ErrorKind::Rejected,
         };

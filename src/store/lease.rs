@@ -5,7 +5,7 @@ use crate::id::HostId;
 use crate::store::StoreError;
 use crate::time::millis;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, FromRedisValue, ProtocolVersion, RedisConnectionInfo, Script};
+use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo, Script};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -126,6 +126,15 @@ impl LeaseStore {
         Ok(extended == 1)
     }
 
+    /// Does anything with a connection: `work` as a whole has the client timeout.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn with<T>(&self, work: impl AsyncFnOnce(MultiplexedConnection) -> redis::RedisResult<T>) -> Result<T, StoreError> {
+        let (generation, connection) = self.connection().await?;
+        self.call(generation, work(connection)).await
+    }
+
     async fn connection(&self) -> Result<(u64, MultiplexedConnection), StoreError> {
         {
             let open = self.open.borrow();
@@ -152,7 +161,7 @@ impl LeaseStore {
         Ok((connection, self.host.spawn("lease-driver", Box::pin(driver))))
     }
 
-    async fn call<T: FromRedisValue>(&self, generation: u64, call: impl Future<Output = redis::RedisResult<T>>) -> Result<T, StoreError> {
+    async fn call<T>(&self, generation: u64, call: impl Future<Output = redis::RedisResult<T>>) -> Result<T, StoreError> {
         let failed = match within(&*self.host, self.timeout, call).await {
             Some(Ok(value)) => return Ok(value),
             Some(Err(error)) => StoreError::from(error),

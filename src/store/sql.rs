@@ -1,15 +1,22 @@
 //! The database: tokio-postgres over one connection, which the tasks of a process share
 //! outside transactions.
 //!
-//! Statements are sent with their parameter types and never prepared: that saves a round
-//! trip, and no process-global statement name reaches the wire.
+//! Our own statements are sent with their parameter types and never prepared: that saves a
+//! round trip, and no process-global statement name reaches the wire. Whoever gets the client
+//! itself ([`Sql::with`]) may prepare: names are no part of any history. Whether a transaction is
+//! open is what the server says, so it does not matter who began it.
+
+mod talk;
 
 use crate::host::{Host, Task, within};
 use crate::id::HostId;
 use crate::store::StoreError;
 use std::cell::{Cell, RefCell};
+use std::future::pending;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
+use talk::{Overheard, Talk};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls};
@@ -57,8 +64,7 @@ struct Session {
     client: Client,
     /// It would wait for answers that do not come, and keep the transaction open meanwhile.
     driver: Cell<Option<Task>>,
-    /// From before BEGIN is sent until the end of the transaction is known.
-    in_transaction: Cell<bool>,
+    talk: Arc<Talk>,
 }
 
 impl Sql {
@@ -100,7 +106,6 @@ impl Sql {
     /// As every call to a store.
     pub async fn begin(&self) -> Result<(), StoreError> {
         let session = self.session().await?;
-        session.in_transaction.set(true);
         self.call(&session, session.client.batch_execute("BEGIN")).await
     }
 
@@ -127,7 +132,6 @@ impl Sql {
     pub async fn both(&self, first: (&str, &[Param<'_>]), second: (&str, &[Param<'_>])) -> Result<(), StoreError> {
         let session = self.session().await?;
         let client = &session.client;
-        session.in_transaction.set(true);
         let flight = async {
             // The requests leave in the order in which they are polled first.
             let (begun, first, second, committed) = tokio::join!(
@@ -139,52 +143,66 @@ impl Sql {
             );
             begun.and(first).and(second).and(committed)
         };
-        let outcome = self.call(&session, flight).await;
-        session.in_transaction.set(false);
-        outcome
+        self.call(&session, flight).await
     }
 
-    /// Whether a transaction may be open on the connection.
+    /// Does anything with the client itself: `work` as a whole has the client timeout.
+    ///
+    /// # Errors
+    /// As every call to a store.
+    pub async fn with<T>(&self, work: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>) -> Result<T, StoreError> {
+        let session = self.session().await?;
+        self.call(&session, work(&session.client)).await
+    }
+
+    /// Waits until a request has left that the server acts on. Without a connection, for ever.
+    pub async fn request_left(&self) {
+        let open = self.session.borrow().as_ref().map(|session| Arc::clone(&session.talk));
+        match open {
+            Some(talk) => talk.request_left().await,
+            None => pending().await,
+        }
+    }
+
+    /// Whether the server has said that a transaction is open on the connection.
     pub fn in_transaction(&self) -> bool {
-        self.session.borrow().as_ref().is_some_and(|session| session.in_transaction.get())
+        self.session.borrow().as_ref().is_some_and(|session| session.talk.in_transaction())
     }
 
-    /// Drops the connection, and with it an open transaction.
-    pub fn disconnect(&self) {
+    /// Drops the connection if a transaction is open on it, or may come to be when what is under way is answered.
+    pub fn give_up_transaction(&self) {
         let open = self.session.borrow().clone();
-        if let Some(session) = open {
+        if let Some(session) = open.filter(|session| session.talk.may_open_transaction()) {
             self.forget(&session);
         }
     }
 
     async fn end(&self, word: &str) -> Result<(), StoreError> {
         let session = self.session().await?;
-        let ended = self.call(&session, session.client.batch_execute(word)).await;
-        // Whatever the server says to COMMIT or ROLLBACK, no transaction is open afterwards.
-        session.in_transaction.set(false);
-        ended
+        self.call(&session, session.client.batch_execute(word)).await
     }
 
     async fn session(&self) -> Result<Rc<Session>, StoreError> {
         let open = self.session.borrow().clone();
         match open {
             Some(session) if !session.client.is_closed() => return Ok(session),
-            Some(session) if session.in_transaction.get() => {
+            Some(session) if session.talk.in_transaction() => {
                 self.forget(&session);
                 return Err(StoreError::transaction_lost());
             }
             Some(_) | None => {}
         }
-        let (client, driver) =
+        let session =
             within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
-        let session = Rc::new(Session { client, driver: Cell::new(Some(driver)), in_transaction: Cell::new(false) });
+        let session = Rc::new(session);
         *self.session.borrow_mut() = Some(Rc::clone(&session));
         Ok(session)
     }
 
     /// Rare and large: callers box it, so that every statement's future stays small.
-    async fn connect(&self) -> Result<(Client, Task), StoreError> {
-        let stream = self.host.connect(HostId::Database).await?;
+    async fn connect(&self) -> Result<Session, StoreError> {
+        let talk = Talk::new();
+        let stream = Overheard::new(self.host.connect(HostId::Database).await?, Arc::clone(&talk));
         let mut config = Config::new();
         config.user("postgres").dbname("postgres").ssl_mode(SslMode::Disable);
         let (client, driver) = config.connect_raw(stream, NoTls).await.map_err(StoreError::not_sent)?;
@@ -192,7 +210,8 @@ impl Sql {
             // The calls in flight get the error too.
             let _ = driver.await;
         };
-        Ok((client, self.host.spawn("sql-driver", Box::pin(driver))))
+        let driver = Cell::new(Some(self.host.spawn("sql-driver", Box::pin(driver))));
+        Ok(Session { client, driver, talk })
     }
 
     async fn call<T>(&self, session: &Rc<Session>, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, StoreError> {

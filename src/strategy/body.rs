@@ -1,8 +1,12 @@
 //! What a guard guards: the settlement transaction, in its published and in its good form.
 //!
+//! A guard that stands before the job wraps [`job`]; a guard that decides inside the settlement
+//! transaction hands its decision to [`atomic_job`].
+//!
 //! The good body marks first and ranks exactly what it marked: an earning that commits
 //! meanwhile belongs to the next period, and nobody's points are taken twice.
 
+use crate::id::PeriodId;
 use crate::settlement::{Period, RANKED};
 use crate::step::Step;
 use crate::store::sql::{Param, aggregate, column, int};
@@ -32,6 +36,31 @@ pub const JOB_STEPS: [Step; 13] = [
     Step::database("tx.rollback"),
     Step::payout("pay"),
 ];
+
+/// The steps of [`atomic_job`] and [`unfinished`], without those of the decision.
+pub const ATOMIC_STEPS: [Step; 17] = [
+    Step::database("settled.find"),
+    Step::database("outbox.find"),
+    WORK[0],
+    WORK[1],
+    WORK[2],
+    WORK[3],
+    WORK[4],
+    Step::database("tx.begin"),
+    Step::database("tx.due"),
+    Step::database("tx.mark"),
+    Step::database("tx.ranking"),
+    Step::database("tx.points"),
+    Step::database("tx.outbox"),
+    Step::database("tx.commit"),
+    Step::database("tx.rollback"),
+    Step::payout("outbox.pay"),
+    Step::database("outbox.sent"),
+];
+
+/// Periods that are settled, with nothing left to deliver.
+const FINISHED: &str =
+    "SELECT period FROM settlement WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = settlement.period)";
 
 const MARK: &str = "UPDATE earnings SET settled_in = $1 WHERE at < $2 AND settled_in IS NULL RETURNING player, amount";
 const SETTLE: &str = "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4)";
@@ -75,6 +104,9 @@ impl Ranking {
 }
 
 /// The whole job of a guard that trusts its own clock: the work, the good body, direct payout.
+///
+/// # Errors
+/// As every step.
 pub async fn job(context: &Context, period: Period) -> Result<Belief, Error> {
     context.work().await?;
     settle(context, period).await
@@ -96,8 +128,61 @@ pub async fn settle(context: &Context, period: Period) -> Result<Belief, Error> 
     Ok(Belief::Settled)
 }
 
+/// The whole job of a guard that decides inside the settlement transaction: the work; then, in one
+/// transaction, `decide`, which also writes the settlement row ([`record`]), and the good body with
+/// its payments in the outbox; last their delivery. If `decide` says no, nothing is committed.
+///
+/// A period that is settled and has payments left needs no second job: they are delivered first.
+///
+/// # Errors
+/// As every step.
+pub async fn atomic_job(
+    context: &Context,
+    period: Period,
+    decide: impl AsyncFnOnce(WallTime) -> Result<bool, Error>,
+) -> Result<Belief, Error> {
+    let left = payment::undelivered(context, period).await?;
+    if !left.is_empty() {
+        payment::deliver(context, &left).await?;
+        return Ok(Belief::AlreadySettled);
+    }
+    context.work().await?;
+    let settled = context
+        .sql()
+        .transaction(async || {
+            let Some(now) = due(context, period).await? else { return Ok(None) };
+            if !decide(now).await? {
+                return Ok(None);
+            }
+            let Ranking { places, .. } = rank(context, period).await?;
+            payment::queue(context, period, &places).await.map(Some)
+        })
+        .await?;
+    let Some(queued) = settled else { return Ok(Belief::Busy) };
+    payment::deliver(context, &queued).await?;
+    Ok(Belief::Settled)
+}
+
+/// The due periods that have no settlement row, or have payments left: what
+/// [`crate::strategy::Strategy::unsettled`] is for a guard of [`atomic_job`].
+///
+/// # Errors
+/// As every step.
+pub async fn unfinished(context: &Context) -> Result<Vec<PeriodId>, Error> {
+    let rows = context.sql().query("settled.find", FINISHED, &[]).await?;
+    let mut finished = Vec::with_capacity(rows.len());
+    for row in &rows {
+        finished.push(PeriodId(column(row, 0)?));
+    }
+    let due = context.calendar().due_at(context.wall()).map(|period| period.id);
+    Ok(due.filter(|id| !finished.contains(id)).collect())
+}
+
 /// The database's clock, if it says that the period is due. Inside the settlement transaction
 /// this keeps a node with a fast clock from settling early.
+///
+/// # Errors
+/// As every step.
 pub async fn due(context: &Context, period: Period) -> Result<Option<WallTime>, Error> {
     let rows = context.sql().query("tx.due", NOW, &[]).await?;
     let now = WallTime(aggregate(&rows)?);
@@ -105,6 +190,9 @@ pub async fn due(context: &Context, period: Period) -> Result<Option<WallTime>, 
 }
 
 /// Marks, ranks, and reduces points: the good body without its settlement row.
+///
+/// # Errors
+/// As every step.
 pub async fn rank(context: &Context, period: Period) -> Result<Ranking, Error> {
     let rows = context.sql().query("tx.mark", MARK, &[int(&period.id.0), int(&period.due.0)]).await?;
     let mut earnings = Vec::with_capacity(rows.len());
@@ -122,6 +210,9 @@ pub async fn rank(context: &Context, period: Period) -> Result<Ranking, Error> {
 }
 
 /// Inserts the settlement row.
+///
+/// # Errors
+/// As every step.
 pub async fn record(context: &Context, period: Period, attempt: i64, at: WallTime) -> Result<(), Error> {
     let node = i64::from(context.attempt().node.0);
     context.sql().execute("tx.settlement", SETTLE, &[int(&period.id.0), int(&node), int(&attempt), int(&at.0)]).await?;
@@ -130,6 +221,9 @@ pub async fn record(context: &Context, period: Period, attempt: i64, at: WallTim
 
 /// The published body with its marker after the ranking rows. Who is active between the end
 /// of the period and now is left out of the ranking, and still reset.
+///
+/// # Errors
+/// As every step.
 pub async fn published(context: &Context, period: Period) -> Result<Vec<Place>, Error> {
     let rows = context.sql().query("tx.top", TOP, &[int(&period.due.0)]).await?;
     let mut places = Vec::with_capacity(rows.len());

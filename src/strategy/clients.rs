@@ -136,9 +136,7 @@ impl SqlSteps<'_> {
 
     /// Drops the connection if a transaction may be open on it.
     pub fn give_up_transaction(self) {
-        if self.store.in_transaction() {
-            self.store.disconnect();
-        }
+        self.store.give_up_transaction();
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a node hands to its strategy: clients whose every operation is a named step, the
 //! node's clock, sleep and random stream, and the constants of the deployment.
 
-use crate::host::{Host, JobError, Task, within};
+use crate::host::{Host, JobError, Task};
 use crate::id::{AttemptId, HostId};
 use crate::scenario::{GuardKnobs, Scenario};
 use crate::settlement::Calendar;
@@ -13,6 +13,7 @@ use crate::time::{WallTime, millis};
 use crate::trace::{Phase, StepName};
 use futures_util::future::LocalBoxFuture;
 use std::cell::Cell;
+use std::future::ready;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -72,7 +73,8 @@ impl Context {
         Context { inner: Rc::new(inner) }
     }
 
-    /// From now on steps belong to this attempt. A transaction that an earlier one left open is given up.
+    /// From now on steps belong to this attempt. A transaction that an earlier one left open is
+    /// given up, whoever began it: the connection is dropped if the server has not said that there is none.
     pub fn begin(&self, attempt: AttemptId) {
         self.inner.attempt.set(attempt);
         self.sql().give_up_transaction();
@@ -145,22 +147,42 @@ impl Context {
     pub async fn work(&self) -> Result<(), Error> {
         let slice = self.inner.scenario.node.work / SLICES;
         for step in WORK {
-            self.phases(step.name, step.peer, async { Ok(()) }, async {
-                self.sleep(slice).await;
-                Ok(())
-            })
-            .await?;
+            self.work_step(step.name, self.sleep(slice)).await?;
         }
         Ok(())
     }
 
-    /// One client operation as a step: a seeded pause, then its three phases. `ready` connects,
+    /// Work of your own as a step, which talks to no store: `work` takes as long as it takes, for
+    /// example [`Context::sleep`]. It is declared with [`crate::step::Step::work`], so that a fault
+    /// plan may let it fail, and has no answer of it to lose.
+    ///
+    /// # Errors
+    /// The job fails where the fault plan says so.
+    pub async fn work_step<T>(&self, step: StepName, work: impl Future<Output = T>) -> Result<T, Error> {
+        let nobody = async { Ok(()) };
+        self.phases(step, None, nobody, ready(()), async { Ok(work.await) }).await
+    }
+
+    /// One client operation as a step: a seeded pause, then its three phases. `connect` connects,
     /// so that `request` leaves as soon as it is polled.
     pub(super) async fn operation<T>(
         &self,
         name: StepName,
         peer: HostId,
-        ready: impl Future<Output = Result<(), StoreError>>,
+        connect: impl Future<Output = Result<(), StoreError>>,
+        request: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, Error> {
+        self.operation_of(name, peer, connect, ready(()), request).await
+    }
+
+    /// As [`Context::operation`], for a `request` that may say a few things before the one that
+    /// counts: `left` waits until that one has left.
+    pub(super) async fn operation_of<T>(
+        &self,
+        name: StepName,
+        peer: HostId,
+        connect: impl Future<Output = Result<(), StoreError>>,
+        left: impl Future<Output = ()>,
         request: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, Error> {
         let largest = millis(self.inner.scenario.node.step_jitter);
@@ -168,7 +190,7 @@ impl Context {
         if pause > 0 {
             self.sleep(Duration::from_millis(pause)).await;
         }
-        self.phases(name, Some(peer), ready, request).await
+        self.phases(name, Some(peer), connect, left, request).await
     }
 
     /// The three phases of a step, at each of which a fault may strike.
@@ -176,7 +198,8 @@ impl Context {
         &self,
         name: StepName,
         peer: Option<HostId>,
-        ready: impl Future<Output = Result<(), StoreError>>,
+        connect: impl Future<Output = Result<(), StoreError>>,
+        left: impl Future<Output = ()>,
         request: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, Error> {
         let host = &self.inner.host;
@@ -184,13 +207,20 @@ impl Context {
         if let Some(strike) = host.step(attempt, name, Phase::Before, peer) {
             strike.await?;
         }
-        ready.await?;
+        connect.await?;
         let answer = match host.step(attempt, name, Phase::Sent, peer) {
             None => request.await?,
             Some(strike) => {
                 let mut request = pin!(request);
-                // After the smallest latency the request has left, and its reply cannot be there.
-                let early = within(&**host, host.min_latency(), request.as_mut()).await;
+                let under_way = async {
+                    left.await;
+                    host.under_way().await;
+                };
+                let early = tokio::select! {
+                    biased;
+                    answer = request.as_mut() => Some(answer),
+                    () = under_way => None,
+                };
                 strike.await?;
                 match early {
                     Some(answer) => answer?,

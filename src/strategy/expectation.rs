@@ -38,3 +38,20 @@ pub enum Expectation {
     /// These letters must never break.
     Never { scope: Scope, letters: &'static [Letter], because: &'static str },
 }
+
+impl Expectation {
+    /// These letters must never break, whatever goes wrong.
+    pub const fn never(letters: &'static [Letter], because: &'static str) -> Expectation {
+        Expectation::Never { scope: Scope::Every, letters, because }
+    }
+
+    /// These letters must never break under this class.
+    pub const fn never_under(class: FaultClass, letters: &'static [Letter], because: &'static str) -> Expectation {
+        Expectation::Never { scope: Scope::Class(class), letters, because }
+    }
+
+    /// These letters must break under this class, already in this plan.
+    pub const fn must(class: FaultClass, letters: &'static [Letter], because: &'static str, plan: Pinned) -> Expectation {
+        Expectation::Must { class, letters, because, plan }
+    }
+}

@@ -5,9 +5,8 @@ use crate::id::{Letter, PeriodId};
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::sql::{aggregate, int};
-use crate::strategy::body::{self, Ranking};
 use crate::strategy::context::WORK;
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, payment, pinned, progress};
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body, payment, pinned};
 use crate::time::WallTime;
 use crate::trace::Belief;
 use async_trait::async_trait;
@@ -109,21 +108,6 @@ pub struct TableKey;
 const MARKER: &str = "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4) ON CONFLICT (period) DO NOTHING";
 
 impl TableKey {
-    /// The settlement transaction; `None` if the period is not due, or somebody else has settled it.
-    async fn settle(context: &Context, period: Period) -> Result<Option<Vec<payment::Queued>>, Error> {
-        context
-            .sql()
-            .transaction(async || {
-                let Some(now) = body::due(context, period).await? else { return Ok(None) };
-                if !Self::mark(context, period, now).await? {
-                    return Ok(None);
-                }
-                let Ranking { places, .. } = body::rank(context, period).await?;
-                payment::queue(context, period, &places).await.map(Some)
-            })
-            .await
-    }
-
     async fn mark(context: &Context, period: Period, now: WallTime) -> Result<bool, Error> {
         let (node, attempt) = (i64::from(context.attempt().node.0), i64::from(context.attempt().number));
         let marker = [int(&period.id.0), int(&node), int(&attempt), int(&now.0)];
@@ -187,19 +171,11 @@ impl Strategy for TableKey {
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
-        progress::unfinished(context).await.map(Some)
+        body::unfinished(context).await.map(Some)
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
-        // A settled period with something left to deliver needs no second job.
-        let left = payment::undelivered(context, period).await?;
-        if !left.is_empty() {
-            payment::deliver(context, &left).await?;
-            return Ok(Belief::AlreadySettled);
-        }
-        context.work().await?;
-        let Some(queued) = Self::settle(context, period).await? else { return Ok(Belief::Busy) };
-        payment::deliver(context, &queued).await?;
-        Ok(Belief::Settled)
+        let context = &*context;
+        body::atomic_job(context, period, async |now| Self::mark(context, period, now).await).await
     }
 }

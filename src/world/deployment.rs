@@ -48,11 +48,12 @@ impl Deployment {
         Deployment::with_strategy(scenario, strategy, engine)
     }
 
-    /// As [`Deployment::new`], for a strategy that is not in the catalogue.
+    /// As [`Deployment::new`], for a strategy that is not in the catalogue; the scenario takes its name.
     ///
     /// # Errors
     /// Names the knob that is wrong and says what to write.
     pub fn with_strategy(scenario: &Scenario, strategy: &'static dyn Strategy, engine: EngineKind) -> Result<Deployment, Misconfigured> {
+        let scenario = Scenario { strategy: strategy.name().to_owned(), ..scenario.clone() };
         let given = Deployment::worked_out(scenario.clone(), strategy, engine)?;
         match engine {
             EngineKind::Event => Ok(given),
@@ -132,7 +133,7 @@ impl Deployment {
     /// # Errors
     /// Code of a host did what cannot be simulated faithfully.
     pub fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {
-        let world = World::new(seed, self.scenario.nodes, Arc::clone(&self.calendar), Faults::new(plan));
+        let world = World::new(seed, self.scenario.nodes, Arc::clone(&self.calendar), Faults::new(plan), self.strategy.steps());
         let stores = Stores::new(self);
         let settings = Settings {
             seed: seed.fork("engine"),
@@ -151,6 +152,9 @@ impl Deployment {
             EngineKind::Event => engine::event::run(&settings, observer, build)?,
             EngineKind::Turmoil => engine::turmoil::run(&settings, observer, build)?,
         };
+        if let Some(refused) = world.refusal() {
+            return Err(refused);
+        }
         let (trace, panics) = world.finish();
         let mut end = stores.database.state();
         end.leases = stores.lease.borrow().keys();

@@ -7,6 +7,7 @@ pub mod turmoil;
 use crate::host::{Duplex, Listen, Task};
 use crate::id::{FaultId, HostId};
 use crate::seed::Seed;
+use crate::step::Step;
 use crate::time::SimTime;
 use crate::trace::Proof;
 use futures_util::future::LocalBoxFuture;
@@ -108,4 +109,24 @@ pub enum Refused {
         "the code of {host} called `tokio::spawn`, whose task would escape crashes and pauses; use `Context::spawn` (or the host's `spawn`) instead"
     )]
     TokioSpawn { host: HostId },
+    /// Steps of which no fault plan knows what they are: nothing would ever go wrong in them.
+    #[error(
+        "the strategy makes steps that its `steps` do not declare, so that no fault would ever strike in them; add {}",
+        declared(steps)
+    )]
+    Undeclared { steps: Vec<Step> },
+}
+
+/// Steps as a strategy declares them.
+fn declared(steps: &[Step]) -> String {
+    let told = |step: &Step| {
+        let kind = match step.peer {
+            None => "work",
+            Some(HostId::Lease) => "lease",
+            Some(HostId::Payout) => "payout",
+            Some(HostId::Database | HostId::Node(_) | HostId::Traffic) => "database",
+        };
+        format!("`Step::{kind}(\"{}\")`", step.name)
+    };
+    steps.iter().map(told).collect::<Vec<_>>().join(", ")
 }

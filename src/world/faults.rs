@@ -139,12 +139,13 @@ impl World {
         }
     }
 
-    /// A host is in this phase of a step: strikes what that sets off.
-    pub(super) fn step_reached(self: &Rc<Self>, place: Place, phase: Phase) -> Blow {
-        if !self.faults.has_step_triggers {
-            return Blow::None;
-        }
-        let due = self.faults.set_off_by(place, phase);
+    /// A host is in this phase of a step: the faults that this sets off.
+    pub(super) fn set_off(&self, place: Place, phase: Phase) -> Vec<FaultId> {
+        if self.faults.has_step_triggers { self.faults.set_off_by(place, phase) } else { Vec::new() }
+    }
+
+    /// Faults strike that a step has set off.
+    pub(super) fn strike_at(self: &Rc<Self>, place: Place, due: Vec<FaultId>) -> Blow {
         due.into_iter().map(|id| self.strike(id, Some(place))).fold(Blow::None, |one, other| if other == Blow::None { one } else { other })
     }
 

@@ -3,12 +3,12 @@
 
 use crate::host::{Duplex, Host, JobError, Listen, Task};
 use crate::id::{AttemptId, HostId};
-use crate::time::{SimTime, WallTime};
+use crate::step::Step;
+use crate::time::{SimTime, WallTime, millis};
 use crate::trace::{Event, Phase, StepName};
 use crate::world::engine::Engine;
 use crate::world::faults::{Blow, Place};
 use crate::world::state::World;
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use std::io;
 use std::rc::Rc;
@@ -75,25 +75,37 @@ impl Host for SimHost {
         phase: Phase,
         peer: Option<HostId>,
     ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
+        if phase == Phase::Before {
+            self.world.made(Step { name: step, peer });
+        }
         // A request that nobody tears has no middle worth telling.
         if phase != Phase::Sent {
             self.world.record(Event::Step { attempt, step, phase });
         }
         let place = Place { host: self.id, peer, attempt, step };
-        let blow = self.world.step_reached(place, phase);
-        if phase == Phase::Sent && blow != Blow::None {
-            self.world.record(Event::Step { attempt, step, phase });
+        let due = self.world.set_off(place, phase);
+        if due.is_empty() {
+            return None;
         }
-        match blow {
-            Blow::None => None,
-            Blow::Slow(extra) => Some(self.sleep(extra).map(Ok).boxed_local()),
-            Blow::Fail(error) => Some(std::future::ready(Err(error)).boxed_local()),
-            Blow::Yield => Some(give_way().map(Ok).boxed_local()),
-        }
+        // It strikes when the future is polled: in the middle of a step, that is after the request has left.
+        let (world, engine, id) = (Rc::clone(&self.world), Rc::clone(&self.engine), self.id);
+        Some(Box::pin(async move {
+            if phase == Phase::Sent {
+                world.record(Event::Step { attempt, step, phase });
+            }
+            match world.strike_at(place, due) {
+                Blow::None => {}
+                Blow::Slow(extra) => SimHost { id, world, engine }.sleep(extra).await,
+                Blow::Fail(error) => return Err(error),
+                Blow::Yield => give_way().await,
+            }
+            Ok(())
+        }))
     }
 
-    fn min_latency(&self) -> Duration {
-        self.engine.min_latency()
+    fn under_way(&self) -> LocalBoxFuture<'static, ()> {
+        // Half of the smallest latency, in whole milliseconds. Even a sleep of nothing lets everybody run who can.
+        self.engine.sleep(Duration::from_millis(millis(self.engine.min_latency()) / 2))
     }
 }
 

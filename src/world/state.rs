@@ -3,10 +3,11 @@
 use crate::id::{AttemptId, FaultId, HostId};
 use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
+use crate::step::Step;
 use crate::time::SimTime;
 use crate::trace::{Event, Proof, Trace};
 use crate::world::clock::Clock;
-use crate::world::engine::{Engine, Observer};
+use crate::world::engine::{Engine, Observer, Refused};
 use crate::world::faults::Faults;
 use rand::RngExt;
 use std::cell::{OnceCell, RefCell};
@@ -35,12 +36,16 @@ pub(super) struct World {
     randoms: Vec<RefCell<Rng>>,
     hosts: RefCell<Vec<HostState>>,
     panics: RefCell<Vec<(HostId, String)>>,
+    /// The steps that the strategy declares.
+    steps: &'static [Step],
+    /// Those that it makes and does not declare as what they are, in the order of their first time.
+    undeclared: RefCell<Vec<Step>>,
     /// Weak, for the engine owns the hosts, and they own the world.
     engine: OnceCell<Weak<dyn Engine>>,
 }
 
 impl World {
-    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults) -> Rc<World> {
+    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults, steps: &'static [Step]) -> Rc<World> {
         let count = HostId::all(nodes).count();
         let clock = Clock::perfect(calendar.origin);
         Rc::new(World {
@@ -52,6 +57,8 @@ impl World {
             randoms: HostId::all(nodes).map(|h| RefCell::new(seed.fork("host").nth(h.index() as u64).rng())).collect(),
             hosts: RefCell::new(vec![HostState::default(); count]),
             panics: RefCell::default(),
+            steps,
+            undeclared: RefCell::default(),
             engine: OnceCell::new(),
             calendar,
         })
@@ -182,6 +189,20 @@ impl World {
             state.paused_by = None;
         }
         ours
+    }
+
+    /// A step is being made: fault plans can only aim at it if it is declared as what it is.
+    pub(super) fn made(&self, step: Step) {
+        let mut undeclared = self.undeclared.borrow_mut();
+        if !self.steps.contains(&step) && !undeclared.contains(&step) {
+            undeclared.push(step);
+        }
+    }
+
+    /// Why the run means nothing although it came to its end.
+    pub(super) fn refusal(&self) -> Option<Refused> {
+        let steps = self.undeclared.take();
+        (!steps.is_empty()).then_some(Refused::Undeclared { steps })
     }
 
     /// What is left when the run is over: the history and the panics.

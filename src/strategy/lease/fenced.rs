@@ -19,7 +19,7 @@ use crate::strategy::body::{self, Ranking};
 use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, progress};
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -120,7 +120,7 @@ impl Strategy for LeaseFenced {
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
-        progress::unfinished(context).await.map(Some)
+        body::unfinished(context).await.map(Some)
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

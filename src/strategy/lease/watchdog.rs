@@ -9,8 +9,8 @@
 //! twice as well; no fault class does that yet.
 
 use super::KEY;
-use crate::host::Task;
 use crate::class::FaultClass;
+use crate::host::Task;
 use crate::id::Letter;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};

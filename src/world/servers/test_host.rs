@@ -97,8 +97,8 @@ impl Host for TestHost {
         None
     }
 
-    fn min_latency(&self) -> Duration {
-        Duration::ZERO
+    fn under_way(&self) -> LocalBoxFuture<'static, ()> {
+        std::future::ready(()).boxed_local()
     }
 }
 
