@@ -83,7 +83,7 @@ impl Strategy for Habitual {
             Habit::UndeclaredStep => context.work_step("upload", context.sleep(1.seconds())).await?,
             Habit::Typo => drop(context.postgres("upload", async |db| db.query("SELECT 1 FROM setlement", &[]).await).await?),
             Habit::MisdeclaredStep => {
-                context.redis("upload", async |mut redis| redis::Cmd::get("key").exec_async(&mut redis).await).await?
+                context.redis("upload", async |mut redis| redis::Cmd::get("key").exec_async(&mut redis).await).await?;
             }
         }
         body::job(context, period).await

@@ -115,6 +115,8 @@ impl Host for WireHost {
         self.wire.events.borrow_mut().push(event);
     }
 
+    fn complain(&self, _: AttemptId, _: String) {}
+
     fn step(&self, _: AttemptId, _: StepName, _: Phase, _: Option<HostId>) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
         None
     }
