@@ -231,8 +231,13 @@ fn classes_are_not_empty_and_strike_in_both_ways() {
             FaultClass::Calm | FaultClass::Skew | FaultClass::Drift | FaultClass::Outage => 0..=0,
             FaultClass::ReplyLost | FaultClass::JobError => 100..=100,
             FaultClass::Step => 60..=95,
-            FaultClass::Crash | FaultClass::Power | FaultClass::Pause | FaultClass::Partition => 60..=90,
-            FaultClass::LeaseCut | FaultClass::DbCut | FaultClass::DbRestart => 60..=90,
+            FaultClass::Crash
+            | FaultClass::Power
+            | FaultClass::Pause
+            | FaultClass::Partition
+            | FaultClass::LeaseCut
+            | FaultClass::DbCut
+            | FaultClass::DbRestart => 60..=90,
             FaultClass::Slow => 30..=70,
             FaultClass::Swarm => 30..=95,
         };

@@ -35,7 +35,7 @@ fn a_renewal_that_outlives_its_worker_loses_the_period() {
     job_fails("lease-watchdog-orphan", |played| {
         played.never_saw("a lease that ran out", |e| matches!(e, Event::LeaseExpired { .. }));
         let renewed = played.count(|e| matches!(e, Event::LeaseExtended { .. }));
-        assert!(renewed > 300, "a renewal every 10 s for as long as anybody watches, not {renewed}");
+        assert!(renewed > 300, "a renewal every 10 s for as long as anybody polls, not {renewed}");
         assert_eq!(played.settlements(), 0);
         played.breaks(&[Letter::L]);
     });

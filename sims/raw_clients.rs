@@ -69,12 +69,14 @@ impl Strategy for Asks {
         let unusable = context.postgres("db.refused", misread).await.expect_err("a count is no text");
         assert!(matches!(&unusable, Error::Store(why) if why.kind == ErrorKind::Unusable), "{unusable:?}");
 
+        // Nodes overlap, and each has to find what it stored itself.
+        let key = &format!("key of {}", context.attempt().node);
         let (value, after) = context
             .redis("lease", async |mut redis| {
                 let lock = SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(SetExpiry::EX(60));
-                let _: Option<String> = redis.set_options("key", "a", lock).await?;
-                let value: Option<String> = redis.get("key").await?;
-                let after: (i64, i64) = redis::pipe().incr("count", 2).del("key").query_async(&mut redis).await?;
+                let _: Option<String> = redis.set_options(key, "a", lock).await?;
+                let value: Option<String> = redis.get(key).await?;
+                let after: (i64, i64) = redis::pipe().incr("count", 2).del(key).query_async(&mut redis).await?;
                 Ok((value, after.1))
             })
             .await?;

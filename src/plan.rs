@@ -290,6 +290,7 @@ mod optional_duration {
     use serde::ser::Serializer;
     use std::time::Duration;
 
+    #[expect(clippy::ref_option, reason = "serde passes a reference")]
     pub(super) fn serialize<S: Serializer>(d: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
         match d {
             Some(d) => duration::serialize(d, s),

@@ -80,6 +80,9 @@ impl<'a> Draw<'a> {
     }
 
     /// A random phase of a step. Work sends nothing, so it is never in between.
+    ///
+    /// # Panics
+    /// Never: a step has phases.
     pub fn in_step(&mut self, step: Step) -> Trigger {
         let phases: &[Phase] = if step.is_work() { &[Phase::Before, Phase::After] } else { &[Phase::Before, Phase::Sent, Phase::After] };
         let phase = *phases.choose(&mut self.rng).expect("a step has phases");
@@ -100,6 +103,9 @@ impl<'a> Draw<'a> {
     }
 
     /// When a random period ends.
+    ///
+    /// # Panics
+    /// If the calendar watches no period, which [`crate::settlement::Schedule::calendar`] rules out.
     pub fn boundary(&mut self) -> SimTime {
         let period = *self.calendar.periods.choose(&mut self.rng).expect("a calendar watches at least one period");
         self.calendar.due(period)

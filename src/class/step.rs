@@ -33,12 +33,11 @@ impl Class for Step {
             let by_ms = draw.milliseconds(by_ms).max(1) * if forward { 1 } else { -1 };
             let jump = |host| Harm::ClockOffset { host, by_ms };
             let step = draw.at_a_step().then(|| draw.step(|_| true)).flatten();
-            faults.push(match step {
-                Some(step) => jump(Target::Self_).when(draw.in_step(step)),
-                None => {
-                    let before = draw.boundary() - draw.between(0.ms()..=1.hours());
-                    jump(Target::Host(host)).when(Trigger::At { at_ms: before.max(SimTime::ZERO) })
-                }
+            faults.push(if let Some(step) = step {
+                jump(Target::Self_).when(draw.in_step(step))
+            } else {
+                let before = draw.boundary() - draw.between(0.ms()..=1.hours());
+                jump(Target::Host(host)).when(Trigger::At { at_ms: before.max(SimTime::ZERO) })
             });
         }
         faults

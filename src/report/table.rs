@@ -104,17 +104,15 @@ impl Columns {
         let room = width.saturating_sub(self.names);
         let all: usize = self.widths.iter().map(|w| w + GAP).sum();
         let fill = |most: usize| {
-            let (mut pieces, mut used) = (vec![0..0], 0);
+            let (mut pieces, mut first, mut used) = (Vec::new(), 0, 0);
             for (n, w) in self.widths.iter().enumerate() {
                 if used > 0 && used + w + GAP > most {
-                    pieces.push(n..n);
-                    used = 0;
+                    pieces.push(first..n);
+                    (first, used) = (n, 0);
                 }
                 used += w + GAP;
-                if let Some(piece) = pieces.last_mut() {
-                    piece.end = n + 1;
-                }
             }
+            pieces.push(first..self.widths.len());
             pieces
         };
         let fewest = fill(room).len();

@@ -50,10 +50,10 @@ pub fn pause_before_the_transaction(scenario: &Scenario, _: &Calendar) -> FaultP
 
 /// The first node in the middle of the job stops, and wakes while the next one is at work.
 ///
-/// Its third slice begins 48 s after its own grant, at most 54 s after the boundary. The lease
-/// of 30 s has run out by then + 30 s = 84 s, so whoever polls next, at most 60 s later, is
-/// granted it by 144 s, and holds it for 120 s: from 120 s (the second poll finds it held) to
-/// 240 s at least. A pause of 110 s ends between 158 s and 164 s, and 48 s of work are left.
+/// In seconds since its grant: it stops at 48, and its lease of 30, renewed at 40 or later, runs
+/// out between 70 and 78. The others come within 5 s of it and poll every 60 s: at 60 to 66 they
+/// are refused, at 120 to 126 one of them is granted the lease, which holds it until 240 at
+/// least. The first wakes at 158 and has 48 of work left: it commits before 210.
 pub fn pause_into_the_next_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::Pause { host: Target::Self_, lasts: 110.seconds() })
 }
@@ -124,7 +124,7 @@ fn at_first(scenario: &Scenario, step: StepName, phase: Phase, harm: Harm) -> Fa
 }
 
 fn after_the_commit(scenario: &Scenario, harm: Harm) -> FaultPlan {
-    in_scale(scenario, [harm.when(Trigger::first("tx.commit", Phase::After))])
+    at_first(scenario, "tx.commit", Phase::After, harm)
 }
 
 /// Lengths and offsets in the scenario's scale; when they strike is left as it is.

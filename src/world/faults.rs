@@ -9,7 +9,7 @@ use crate::id::{AttemptId, FaultId, HostId};
 use crate::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
 use crate::time::{SimTime, millis};
 use crate::trace::{Event, Phase, Proof, StepName};
-use crate::world::state::World;
+use crate::world::state::{Doing, World};
 use crate::world::{Felt, Receipt};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -199,11 +199,9 @@ impl World {
 
     fn down(self: &Rc<Self>, id: FaultId, hosts: &[HostId], back_after: Duration, power: bool) {
         for &host in hosts {
-            let Some(busy) = self.take_down(host) else { continue };
+            let Some(doing) = self.take_down(host) else { continue };
             self.record(if power { Event::PoweredOff { host } } else { Event::Crashed { host } });
-            if let Some(proof) = busy.map(|attempt| Proof::Interrupted { attempt }).or_else(|| self.absent(host, back_after)) {
-                self.feel(id, proof);
-            }
+            self.feel_absence(id, doing, host, back_after);
             if power {
                 self.engine().power_off(host);
             } else {
@@ -215,11 +213,9 @@ impl World {
 
     fn pause(self: &Rc<Self>, id: FaultId, hosts: &[HostId], lasts: Duration) {
         for &host in hosts {
-            let Some(busy) = self.take_off_cpu(host, id) else { continue };
+            let Some(doing) = self.take_off_cpu(host, id) else { continue };
             self.record(Event::Paused { host });
-            if let Some(proof) = busy.map(|attempt| Proof::Interrupted { attempt }).or_else(|| self.absent(host, lasts)) {
-                self.feel(id, proof);
-            }
+            self.feel_absence(id, doing, host, lasts);
             self.engine().pause(host);
             self.later(self.now() + lasts, move |world| {
                 if world.put_on_cpu(host, id) {
@@ -271,6 +267,17 @@ impl World {
     pub(super) fn feel(&self, id: FaultId, proof: Proof) {
         if self.faults.felt(id, self.now(), proof) {
             self.record(Event::Felt { fault: id, proof });
+        }
+    }
+
+    /// Whoever is gone for so long is missed if it was doing something, or if a boundary passes meanwhile.
+    fn feel_absence(&self, id: FaultId, doing: Doing, host: HostId, lasts: Duration) {
+        let proof = match doing {
+            Doing::Attempt(attempt) => Some(Proof::Interrupted { attempt }),
+            Doing::Nothing => self.absent(host, lasts),
+        };
+        if let Some(proof) = proof {
+            self.feel(id, proof);
         }
     }
 

@@ -24,6 +24,15 @@ struct HostState {
     attempt: Option<AttemptId>,
 }
 
+/// What a process is doing for the deployment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// It waits.
+    Nothing,
+    /// This attempt is being made, by it or with its help.
+    Attempt(AttemptId),
+}
+
 /// The world of one run. Everything that happens is written into its trace.
 pub(super) struct World {
     pub(super) calendar: Arc<Calendar>,
@@ -138,26 +147,27 @@ impl World {
         !state.down && state.paused_by.is_none()
     }
 
-    /// The attempt that is being made on a node, or, for a server that all of them need, on any node.
-    fn busy(&self, host: HostId) -> Option<AttemptId> {
+    /// What a node is doing, or, for a server that all of them need, any node.
+    fn doing(&self, host: HostId) -> Doing {
         let hosts = self.hosts.borrow();
-        match host {
+        let attempt = match host {
             HostId::Node(_) => hosts[host.index()].attempt,
             HostId::Lease | HostId::Database | HostId::Payout => hosts.iter().find_map(|state| state.attempt),
             HostId::Traffic => None,
-        }
+        };
+        attempt.map_or(Doing::Nothing, Doing::Attempt)
     }
 
-    /// Marks a host as down; tells which attempt that interrupted. `None` if it was down already.
-    pub(super) fn take_down(&self, host: HostId) -> Option<Option<AttemptId>> {
-        let busy = self.busy(host);
+    /// Marks a host as down; tells what that interrupted. `None` if it was down already.
+    pub(super) fn take_down(&self, host: HostId) -> Option<Doing> {
+        let doing = self.doing(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if std::mem::replace(&mut state.down, true) {
             return None;
         }
         state.paused_by = None;
         state.attempt = None;
-        Some(busy)
+        Some(doing)
     }
 
     /// Starts a new process on a host that is down.
@@ -172,15 +182,15 @@ impl World {
         self.engine().restart(host);
     }
 
-    /// Marks a process as paused; tells which attempt that interrupted. `None` if it does not run.
-    pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<Option<AttemptId>> {
-        let busy = self.busy(host);
+    /// Marks a process as paused; tells what that interrupted. `None` if it does not run.
+    pub(super) fn take_off_cpu(&self, host: HostId, by: FaultId) -> Option<Doing> {
+        let doing = self.doing(host);
         let state = &mut self.hosts.borrow_mut()[host.index()];
         if state.down || state.paused_by.is_some() {
             return None;
         }
         state.paused_by = Some(by);
-        Some(busy)
+        Some(doing)
     }
 
     /// Marks a process that `by` paused as running again; false if it has died meanwhile.

@@ -4,7 +4,6 @@
 
 use super::key;
 use crate::id::{Letter, PeriodId};
-use crate::scenario::GuardKnobs;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::context::WORK;
@@ -80,10 +79,8 @@ impl Strategy for Guard {
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
-        let GuardKnobs { dual_lease, dual_renew_every, .. } = *context.guard();
-        let Some(lease) = OwnedLease::acquire(context, key(period), dual_lease, dual_renew_every).await? else {
-            return Ok(Belief::Busy);
-        };
+        let (ttl, every) = (context.guard().dual_lease, context.guard().dual_renew_every);
+        let Some(lease) = OwnedLease::acquire(context, key(period), ttl, every).await? else { return Ok(Belief::Busy) };
         let done = claim::attempt(context, period, lease.watch(context, async || lease.renew(context).await)).await;
         lease.release(context).await;
         done

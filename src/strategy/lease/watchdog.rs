@@ -69,9 +69,16 @@ impl Watchdog {
         self.task.abort();
     }
 
-    /// Renews until the process dies or the lease is lost, whoever works or does not.
-    fn forget(self) {
-        self.task.detach();
+    /// Renews although nobody works, until the process dies or the lease is lost. When no node
+    /// polls any longer it ends: every 10 s for weeks would be 260,000 requests a run, which
+    /// could not change a verdict.
+    fn forget(self, context: &Context) {
+        let unattended = context.sleep(context.scenario().node.attention);
+        let end = async move {
+            unattended.await;
+            self.stop();
+        };
+        context.spawn("orphan", Box::pin(end)).detach();
     }
 }
 
@@ -200,7 +207,7 @@ impl Strategy for LeaseWatchdog {
         let done = self.job(context, period, &watchdog).await;
         if self.wrong == Wrong::Orphan && done.is_err() {
             // As code does it that returns early and has no `finally`.
-            watchdog.forget();
+            watchdog.forget(context);
             return done;
         }
         watchdog.stop();

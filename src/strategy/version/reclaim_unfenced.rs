@@ -3,8 +3,8 @@
 //! Nothing else changes, so that the table shows what this alone is good for and what it costs.
 //! A dead claim no longer holds the period up, and a live one that was only held up is no longer
 //! alone: neither the settlement nor the final status looks at the version. For the same reason
-//! failed stays final here. A failure that gives the row back would be a second way to claim it
-//! again, and a reclaimed node that fails late would give back what is not its own.
+//! failed stays final here: a failure that gives the row back would be a second way to claim it
+//! again, and a node that fails late would give back what is no longer its own.
 
 use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};

@@ -9,23 +9,29 @@ use crate::time::{SimTime, Span, millis};
 use crate::trace::{Phase, StepName};
 use std::time::Duration;
 
-/// Ways of segments, and pauses of step jitter before operations.
+/// What takes time on the way from one event to another.
 struct Path {
+    /// Segments that are waited for, one after the other.
     ways: u32,
+    /// Operations, with a pause of step jitter before each.
     pauses: u32,
+    /// Slices of work. Their own length is not counted.
+    slices: u32,
 }
 
-/// From the boot of n0, without its work, until its write is applied: 4 ways to connect, 6 for find, read and claim, 1 for the write.
-const UNTIL_WRITTEN: Path = Path { ways: 11, pauses: 4 };
+/// From the boot of n0 until its write is applied: 4 ways to connect, 6 for find, read and claim, 1 for the write.
+const UNTIL_WRITTEN: Path = Path { ways: 11, pauses: 4, slices: WORK.len() as u32 };
 
 /// From the boot of another until it is about to claim: 4 ways to connect, 4 for find and read.
-const UNTIL_READ: Path = Path { ways: 8, pauses: 2 };
+const UNTIL_READ: Path = Path { ways: 8, pauses: 2, slices: 0 };
 
 impl Path {
-    /// How long it takes at most, in whole milliseconds. Where time passes in ticks, a way takes a tick more, which is half of the smallest latency.
+    /// How long it takes at most, in whole milliseconds. Where time passes in ticks, which are half
+    /// of the smallest latency, everything takes up to a tick more.
     fn longest(&self, scenario: &Scenario) -> Duration {
-        let way = scenario.network.latency_max + scenario.network.latency_min / 2;
-        Duration::from_millis(millis(way * self.ways + scenario.node.step_jitter * self.pauses))
+        let Path { ways, pauses, slices } = *self;
+        let ticks = scenario.network.latency_min / 2 * (ways + pauses + slices);
+        Duration::from_millis(millis(scenario.network.latency_max * ways + scenario.node.step_jitter * pauses + ticks))
     }
 }
 
@@ -33,13 +39,14 @@ impl Path {
 ///
 /// 1. From five minutes before the first boundary nobody is alive. n0 boots two minutes after
 ///    it, and so much later that its work ends with a whole second. The last slice fails, and n0
-///    writes the row back in the second that begins. Then it is paused.
+///    writes the row back in the second that begins. Then it is paused: where minutes are short,
+///    it would be back before the others have claimed.
 /// 2. When the write must have been applied, the others boot.
 /// 3. When they must have read the row and hold the second of their own claim, it is still the
 ///    same. There each stops for as long as that took, so that none claims before all have read.
 ///
-/// In the default deployment 19 ways of 50.5 ms and 6 pauses of 2 ms are 972 ms; scaled for
-/// turmoil 19 ways of 24 ms and 6 pauses of 6 ms, a tick each, are 492 ms: less than a second.
+/// In the default deployment 19 ways of 50 ms, 6 pauses of 2 ms and 30 ticks of 0.5 ms are 977 ms;
+/// scaled for turmoil 19 ways of 18 ms, 6 pauses of 1 ms and 30 ticks of 6 ms are 528 ms: less than a second.
 pub(super) fn same_second(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
     let Some(&first) = calendar.periods.first() else { return FaultPlan::none() };
     let scaled = |real: Duration| real / scenario.time_scale.max(1);
