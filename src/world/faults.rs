@@ -23,6 +23,8 @@ pub(super) struct Faults {
     receipts: RefCell<Vec<Receipt>>,
     has_step_triggers: bool,
     changes_rates: bool,
+    /// Whose clocks have been struck, and by what.
+    clocks: RefCell<Vec<(HostId, FaultId)>>,
 }
 
 /// The step that sets a fault off.
@@ -58,6 +60,7 @@ impl Faults {
             has_step_triggers: plan.faults.iter().any(|f| matches!(f.when, Trigger::Step { .. })),
             changes_rates: plan.faults.iter().any(|f| matches!(f.harm, Harm::ClockDrift { .. })),
             plan: plan.faults.clone(),
+            clocks: RefCell::default(),
             met: RefCell::new(vec![0; count]),
             receipts: RefCell::new(vec![Receipt::default(); count]),
         }
@@ -88,16 +91,14 @@ impl Faults {
         first
     }
 
+    /// A clock fault has struck this host.
+    fn clock_struck(&self, host: HostId, id: FaultId) {
+        self.clocks.borrow_mut().push((host, id));
+    }
+
     /// The clock faults that have struck `host`. What has not struck yet cannot be noticed.
-    pub(super) fn of_clock(&self, host: HostId, nodes: u8) -> Vec<FaultId> {
-        let struck = |target: Target| resolve(target, None, nodes).contains(&host);
-        let receipts = self.receipts.borrow();
-        let fired = |id: FaultId| receipts[usize::from(id.0)].fired.is_some();
-        self.each()
-            .filter(|(id, _)| fired(*id))
-            .filter(|(_, f)| matches!(f.harm, Harm::ClockOffset { host, .. } | Harm::ClockDrift { host, .. } if struck(host)))
-            .map(|(id, _)| id)
-            .collect()
+    pub(super) fn of_clock(&self, host: HostId) -> Vec<FaultId> {
+        self.clocks.borrow().iter().filter(|(struck, _)| *struck == host).map(|(_, id)| *id).collect()
     }
 
     fn each(&self) -> impl Iterator<Item = (FaultId, &Fault)> {
@@ -181,12 +182,14 @@ impl World {
             }
             Harm::ClockOffset { host, by_ms } => {
                 for h in self.hosts(host, by) {
+                    self.faults.clock_struck(h, id);
                     self.clock(h).borrow_mut().step(now, by_ms);
                     self.clock_changed(h, Event::ClockSet { host: h, by: by_ms });
                 }
             }
             Harm::ClockDrift { host, ppm, lasts } => {
                 for h in self.hosts(host, by) {
+                    self.faults.clock_struck(h, id);
                     self.drift(h, ppm, lasts);
                 }
             }

@@ -136,7 +136,7 @@ impl World {
         if by_ms == 0 {
             return;
         }
-        for fault in self.faults.of_clock(host, self.nodes) {
+        for fault in self.faults.of_clock(host) {
             self.feel(fault, Proof::WrongClock { host, by_ms });
         }
     }
