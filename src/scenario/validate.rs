@@ -216,7 +216,7 @@ mod tests {
         assert!(said("`guard.backoff_max` is 1s, but must be at least 30s;"), "{found:?}");
         assert!(said("`network.latency_max` is 50ms, but must be 60ms to 1m;"), "{found:?}");
         assert!(said("`node.timeout` is 100ms, but must be more than a round trip, twice `network.latency_max` = 100ms;"), "{found:?}");
-        assert_eq!(found.len(), 5, "{found:?}");
+        assert_eq!(found.len(), 6, "{found:?}");
     }
 
     #[test]
