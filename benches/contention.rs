@@ -10,7 +10,7 @@
 //! `cargo bench --bench contention`
 
 use criterion::measurement::WallTime;
-use criterion::{BatchSize, BenchmarkGroup, BenchmarkId, Criterion, Throughput};
+use criterion::{BatchSize, BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, Throughput};
 use onceproof::plan::FaultPlan;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
@@ -67,7 +67,8 @@ fn median(mut figures: Vec<usize>) -> usize {
 
 fn print_table(runs: u64) {
     println!("\nround trips to the stores for one due period, by contending nodes; in brackets how often it was settled, if not once");
-    println!("{:<24}{}{:>12}", "", NODES.map(|nodes| format!("{nodes:>12}")).concat(), "a node more");
+    let width = catalogue().iter().map(|strategy| strategy.name().len()).max().unwrap_or_default();
+    println!("{:<width$}{}{:>12}", "", NODES.map(|nodes| format!("{nodes:>12}")).concat(), "a node more");
     for strategy in catalogue() {
         let figures = NODES.map(|nodes| {
             let deployment = deployment(strategy.name(), nodes);
@@ -80,16 +81,19 @@ fn print_table(runs: u64) {
         });
         let (first, last) = (figures[0].0 as f64, figures[NODES.len() - 1].0 as f64);
         let more = (last - first) / f64::from(NODES[NODES.len() - 1] - NODES[0]);
-        println!("{:<24}{}{more:>12.1}", strategy.name(), row.concat());
+        println!("{:<width$}{}{more:>12.1}", strategy.name(), row.concat());
     }
 }
 
 fn main() {
-    let mut criterion = Criterion::default().configure_from_args();
+    // Drawing takes longer than measuring.
+    let mut criterion = Criterion::default().without_plots().configure_from_args();
     let mut group = criterion.benchmark_group("contention");
     // One due period a run, however often it is settled.
     group.throughput(Throughput::Elements(1));
-    group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
+    // Few long samples: thirty-two nodes take a hundred times as long as one.
+    group.sampling_mode(SamplingMode::Flat).sample_size(10);
+    group.warm_up_time(Duration::from_millis(150)).measurement_time(Duration::from_millis(700));
     for strategy in catalogue() {
         strategy_under_contention(&mut group, strategy.name());
     }

@@ -27,6 +27,14 @@ fn a_strategy_and_its_test_are_short() {
     }
 }
 
+/// What the README shows is what is tested.
+#[test]
+fn the_readme_shows_the_right_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).expect("the README is there");
+    assert!(readme.contains(&format!("```rust\n{}```\n", include_str!("own_strategy/right.rs"))), "the README's example is another");
+}
+
 /// What a strategy does beside settling without any guard.
 #[derive(Clone, Copy)]
 enum Habit {

@@ -69,12 +69,14 @@ impl Strategy for Asks {
         let unusable = context.postgres("db.refused", misread).await.expect_err("a count is no text");
         assert!(matches!(&unusable, Error::Store(why) if why.kind == ErrorKind::Unusable), "{unusable:?}");
 
+        // Nodes overlap, and each has to find what it stored itself.
+        let key = &format!("key of {}", context.attempt().node);
         let (value, after) = context
             .redis("lease", async |mut redis| {
                 let lock = SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(SetExpiry::EX(60));
-                let _: Option<String> = redis.set_options("key", "a", lock).await?;
-                let value: Option<String> = redis.get("key").await?;
-                let after: (i64, i64) = redis::pipe().incr("count", 2).del("key").query_async(&mut redis).await?;
+                let _: Option<String> = redis.set_options(key, "a", lock).await?;
+                let value: Option<String> = redis.get(key).await?;
+                let after: (i64, i64) = redis::pipe().incr("count", 2).del(key).query_async(&mut redis).await?;
                 Ok((value, after.1))
             })
             .await?;
@@ -146,6 +148,40 @@ fn an_open_transaction_ends_with_its_attempt() {
     }
 }
 
+/// Takes no notice when a statement of its transaction fails, and goes on.
+struct GoesOn;
+
+#[async_trait(?Send)]
+impl Strategy for GoesOn {
+    fn name(&self) -> &'static str {
+        "goes-on"
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        steps![Step::database("begin"), Step::database("first"), Step::database("second")]
+    }
+
+    async fn attempt(&self, context: &mut Context, _: Period) -> Result<Belief, Error> {
+        const WRITE: &str = "UPDATE task SET version = version + 1";
+        context.postgres("begin", async |db| db.batch_execute("BEGIN").await).await?;
+        let _ = context.postgres("first", async |db| db.execute(WRITE, &[]).await).await;
+        context.postgres("second", async |db| db.execute(WRITE, &[]).await).await?;
+        Ok(Belief::Settled)
+    }
+}
+
+/// The connection is lost in the middle of a transaction: what comes after must not be one by itself on another connection.
+#[test]
+fn a_lost_transaction_does_not_go_on() {
+    for engine in EngineKind::ALL {
+        let lost = reply_lost(HostId::Database).when(Trigger::first("first", Phase::Sent));
+        let seen = play(&GoesOn, engine, &FaultPlan::of([lost]));
+        let told = |part: &str| seen.run.complaints.iter().any(|(_, why)| why.contains(part));
+        assert!(told("the connection was lost inside a transaction"), "on {}: {:?}", engine.name(), seen.run.complaints);
+        assert!(seen.run.trace.events().all(|e| !matches!(e, Event::TaskSet { .. })), "on {}: a part was committed", engine.name());
+    }
+}
+
 /// Claims by a statement text, which the library prepares before it executes it.
 struct Claims;
 
@@ -181,7 +217,7 @@ fn the_answer_that_is_lost_is_the_one_that_counts() {
             let claim = events.iter().position(|e| matches!(e, Event::TaskSet { .. })).expect("somebody claims in the end");
             let loss = events.iter().position(|e| matches!(e, Event::ReplyLost { .. })).expect("an answer is lost");
             assert_eq!(claim < loss, applied, "{phase} on {}", engine.name());
-            assert!(seen.run.receipts[0].felt.is_some());
+            assert!(seen.run.receipts[0].felt.is_some(), "the node did not notice");
         }
     }
 }

@@ -58,6 +58,8 @@ pub struct Sql {
     host: Rc<dyn Host>,
     timeout: Duration,
     session: RefCell<Option<Rc<Session>>>,
+    /// A connection was lost inside a transaction, and nobody has been told who may still believe in it.
+    lost: Cell<bool>,
 }
 
 struct Session {
@@ -70,7 +72,7 @@ struct Session {
 impl Sql {
     /// A client on `host` that waits for at most `timeout` for a connection or an answer.
     pub fn new(host: Rc<dyn Host>, timeout: Duration) -> Sql {
-        Sql { host, timeout, session: RefCell::default() }
+        Sql { host, timeout, session: RefCell::default(), lost: Cell::default() }
     }
 
     /// Connects, unless a connection is open.
@@ -143,7 +145,9 @@ impl Sql {
             );
             begun.and(first).and(second).and(committed)
         };
-        self.call(&session, flight).await
+        let outcome = self.call(&session, flight).await;
+        self.transaction_over();
+        outcome
     }
 
     /// Does anything with the client itself: `work` as a whole has the client timeout.
@@ -175,6 +179,12 @@ impl Sql {
         if let Some(session) = open.filter(|session| session.talk.may_open_transaction()) {
             self.forget(&session);
         }
+        self.transaction_over();
+    }
+
+    /// Whoever was in a transaction knows that it is over, if only because its connection was lost.
+    pub fn transaction_over(&self) {
+        self.lost.set(false);
     }
 
     async fn end(&self, word: &str) -> Result<(), StoreError> {
@@ -186,11 +196,11 @@ impl Sql {
         let open = self.session.borrow().clone();
         match open {
             Some(session) if !session.client.is_closed() => return Ok(session),
-            Some(session) if session.talk.in_transaction() => {
-                self.forget(&session);
-                return Err(StoreError::transaction_lost());
-            }
-            Some(_) | None => {}
+            Some(session) => self.forget(&session),
+            None => {}
+        }
+        if self.lost.take() {
+            return Err(StoreError::transaction_lost());
         }
         let session =
             within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
@@ -234,6 +244,7 @@ impl Sql {
         let mut open = self.session.borrow_mut();
         if open.as_ref().is_some_and(|s| Rc::ptr_eq(s, session)) {
             *open = None;
+            self.lost.set(session.talk.in_transaction());
         }
     }
 }

@@ -131,6 +131,7 @@ impl SqlSteps<'_> {
             // If this fails, the connection is dropped, and the server rolls back.
             let _ = context.operation("tx.rollback", HostId::Database, pin!(store.ready()), pin!(store.rollback())).await;
         }
+        store.transaction_over();
         outcome
     }
 

@@ -32,8 +32,8 @@ impl Context {
     ///
     /// All steps of a node share one connection, so `BEGIN` … `COMMIT` may be steps of their own, and
     /// inside [`crate::strategy::SqlSteps::transaction`] the statements of `work` belong to its
-    /// transaction. What an attempt leaves open is rolled back before the next one. Only
-    /// `tokio_postgres::Transaction` cannot be had: it wants the client for itself.
+    /// transaction. If its connection is lost the next step is refused, rather than run outside of it.
+    /// What an attempt leaves open is rolled back before the next one. Only `tokio_postgres::Transaction` cannot be had: it wants the client for itself.
     ///
     /// # Errors
     /// What the library said, by its meaning for the statement ([`crate::store::ErrorKind`]).
