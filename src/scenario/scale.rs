@@ -130,8 +130,8 @@ impl GuardKnobs {
             lease: d(self.lease),
             setnx_lease: d(self.setnx_lease),
             machine_lease: d(self.machine_lease),
-            // Without the floor: its job would be over before the lease could run out.
-            watchdog_lease: d(self.watchdog_lease),
+            // Not the floor of the others: the job would be over before the lease could run out.
+            watchdog_lease: d(self.watchdog_lease).max(d(self.renew_every) * 2),
             renew_every: d(self.renew_every),
             dual_lease: d(self.dual_lease).max(outlives(dual_renew_every)),
             dual_renew_every,
