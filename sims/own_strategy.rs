@@ -51,6 +51,10 @@ enum Habit {
     Promises,
     /// One of its statements is wrong.
     Typo,
+    /// It asks for what the database does not offer, and does not look at the answer.
+    AskMuch,
+    /// The same of the lease store.
+    AskMuchOfTheStore,
 }
 
 struct Habitual(Habit);
@@ -64,7 +68,8 @@ impl Strategy for Habitual {
     fn steps(&self) -> &'static [Step] {
         match self.0 {
             Habit::UndeclaredStep => &JOB_STEPS,
-            Habit::Typo => steps![Step::database("upload"); JOB_STEPS],
+            Habit::Typo | Habit::AskMuch => steps![Step::database("upload"); JOB_STEPS],
+            Habit::AskMuchOfTheStore => steps![Step::lease("upload"); JOB_STEPS],
             _ => steps![Step::work("upload"); JOB_STEPS],
         }
     }
@@ -90,6 +95,12 @@ impl Strategy for Habitual {
             Habit::SeededDice => context.sleep((context.random() % 60_000).ms()).await,
             Habit::UndeclaredStep => context.work_step("upload", context.sleep(1.seconds())).await?,
             Habit::Typo => drop(context.postgres("upload", async |db| db.query("SELECT 1 FROM setlement", &[]).await).await?),
+            Habit::AskMuch => {
+                let _ = context.postgres("upload", async |db| db.query("SELECT pg_try_advisory_lock(1)", &[]).await).await;
+            }
+            Habit::AskMuchOfTheStore => {
+                let _ = context.redis("upload", async |mut redis| redis::pipe().atomic().del("key").exec_async(&mut redis).await).await;
+            }
             Habit::MisdeclaredStep => {
                 context.redis("upload", async |mut redis| redis::Cmd::get("key").exec_async(&mut redis).await).await?;
             }
@@ -110,6 +121,8 @@ fn what_cannot_be_simulated_is_refused_with_the_cure() {
         (&Habitual(Habit::SpawnOnTokio), "use `Context::spawn`"),
         (&Habitual(Habit::UndeclaredStep), "add `Step::work(\"upload\")`"),
         (&Habitual(Habit::MisdeclaredStep), "add `Step::lease(\"upload\")`"),
+        (&Habitual(Habit::AskMuch), "the simulated db was asked for something that it does not offer"),
+        (&Habitual(Habit::AskMuchOfTheStore), "the simulated lease was asked for something that it does not offer"),
     ] {
         let refused = check(habit).expect_err("there is no verdict");
         assert!(matches!(refused, CheckError::Stopped(_)) && refused.to_string().contains(cure), "{refused}");
@@ -198,4 +211,47 @@ fn a_job_that_cannot_fail_is_not_asked_to() {
     let missed = checked.cell(FaultClass::JobError).and_then(|cell| cell.misses).expect("no step of it is work");
     assert!(checked.cell(FaultClass::Calm).is_some_and(|cell| cell.misses.is_none()) && !missed.is_empty());
     assert!(checked.breaks(FaultClass::Calm, Letter::L), "it settles nothing");
+}
+
+/// What a strategy says about itself is read before anything is run.
+#[test]
+fn a_strategy_that_contradicts_itself_is_refused() {
+    struct Says(&'static str, &'static [Step], fn() -> Vec<onceproof::Expectation>);
+
+    #[async_trait(?Send)]
+    impl Strategy for Says {
+        fn name(&self) -> &'static str {
+            self.0
+        }
+        fn steps(&self) -> &'static [Step] {
+            self.1
+        }
+        fn expectations(&self) -> Vec<onceproof::Expectation> {
+            (self.2)()
+        }
+        async fn attempt(&self, _: &mut Context, _: Period) -> Result<Belief, Error> {
+            unreachable!("it is refused before")
+        }
+    }
+
+    fn torn() -> Vec<onceproof::Expectation> {
+        use onceproof::Expectation;
+        vec![
+            Expectation::must(FaultClass::Calm, &[Letter::D], "so it is", onceproof::strategy::pinned::calm),
+            Expectation::never(&[Letter::D], "it never is"),
+        ]
+    }
+
+    static CASES: [(Says, &str); 4] = [
+        (Says("", &[], Vec::new), "needs a name"),
+        (Says("two\nlines", &[], Vec::new), "needs a name"),
+        (Says("twice", &[Step::lease("lock"), Step::lease("lock")], Vec::new), "declares the step `lock` twice"),
+        (Says("torn", &[], torn), "declares that D must break under calm, and that it never does"),
+    ];
+    for (strategy, said) in &CASES {
+        let refused = Check::of(strategy).run().expect_err("it makes no sense").to_string();
+        assert!(refused.contains(said), "{refused}");
+    }
+    let nothing = Check { seeds: 0, ..Check::of(&Habitual(Habit::None)) }.run().expect_err("nothing would be run");
+    assert!(nothing.to_string().contains("at least 1 seed"), "{nothing}");
 }

@@ -50,3 +50,34 @@ fn a_claim_that_is_never_stale_waits() {
         played.holds();
     });
 }
+
+/// The claimer stops right before its transaction, and wakes while its successor is still at
+/// work: nothing is settled yet, and only the fence keeps the sleeper from committing on a stale
+/// claim. A heartbeat dies five minutes after its last beat, which is at most 30 s before the
+/// stop; a poll finds that within another minute; the successor works for two.
+#[test]
+fn a_sleeper_that_wakes_beside_its_successor_commits_nothing() {
+    for strategy in ["version-reclaim", "dual-guard"] {
+        both(strategy, &fault(pause(375.seconds()), before("tx.begin")), |played| {
+            taken_over(played);
+            let woke = played.first("the claimer waking up", |e| matches!(e, Event::Resumed { .. }));
+            let settled = played.first("a settlement", |e| matches!(e, Event::Settled { .. }));
+            assert!(woke < settled, "the successor was done at {settled}, before {woke}: nothing tested");
+            assert_eq!(played.settlements(), 1);
+            played.holds();
+        });
+    }
+}
+
+/// The same beside a fence token: the lease lasts 30 s from its last renewal, at most 10 s before the stop.
+#[test]
+fn an_old_token_that_wakes_beside_a_newer_one_commits_nothing() {
+    both("lease-fenced", &fault(pause(115.seconds()), before("tx.begin")), |played| {
+        assert_eq!(played.authors(|e| matches!(e, Event::FenceSet { .. })).len(), 2, "nobody took a newer token");
+        let woke = played.first("the holder waking up", |e| matches!(e, Event::Resumed { .. }));
+        let settled = played.first("a settlement", |e| matches!(e, Event::Settled { .. }));
+        assert!(woke < settled, "the successor was done at {settled}, before {woke}: nothing tested");
+        assert_eq!(played.settlements(), 1);
+        played.holds();
+    });
+}

@@ -107,6 +107,9 @@ impl Check {
     /// There is no verdict: the deployment cannot be, the strategy does what cannot be simulated,
     /// its runs do not repeat, or no run noticed its faults.
     pub fn run(&self) -> Result<Checked, CheckError> {
+        if self.seeds == 0 || self.threads == 0 {
+            return Err(CheckError::Misconfigured("a check needs at least 1 seed and 1 thread".to_owned()));
+        }
         let deployment = Deployment::with_strategy(&self.scenario, self.strategy, self.engine)?;
         let subjects: [&dyn Subject; 1] = [&deployment];
         let looked_at = |class: &FaultClass| *class == FaultClass::Calm || self.classes.contains(class);

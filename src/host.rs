@@ -63,6 +63,12 @@ pub trait Host {
     /// Says why an attempt came to nothing. For people; no history holds it.
     fn complain(&self, attempt: AttemptId, why: String);
 
+    /// Says that this server was asked for something that it does not simulate: whatever the
+    /// client makes of the error, the run means nothing.
+    fn not_offered(&self, what: String) {
+        let _ = what;
+    }
+
     /// An attempt is in this phase of a step whose peer is `peer` (`None` for work). The place
     /// where faults strike: the future, if there is one, may take long, or never end.
     fn step(

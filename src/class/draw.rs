@@ -122,6 +122,11 @@ impl<'a> Draw<'a> {
         self.length(Duration::from_millis(real))
     }
 
+    /// A random duration up to one that is in this scenario's scale already.
+    pub fn up_to(&mut self, most: Duration) -> Duration {
+        Duration::from_millis(self.rng.random_range(0..=millis(most)))
+    }
+
     /// A real duration in this scenario's scale, at this draw's strength: whole milliseconds, at least one.
     pub fn length(&self, real: Duration) -> Duration {
         Duration::from_millis(millis(real * self.percent / 100 / self.scale()).max(1))

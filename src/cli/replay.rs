@@ -115,6 +115,9 @@ impl Told {
         let (strategy, class) = (names::strategy(strategy)?, names::class(faults)?);
         let engine = names::engine(args.engine.as_deref().unwrap_or("event"))?;
         let deployment = Deployment::new(&Scenario::calm(strategy.name()), engine).map_err(Failure::usage)?;
+        if let Some(why) = class.misses(strategy.steps()) {
+            return Err(Failure::Usage(format!("{class} cannot strike {}: {why}", strategy.name())));
+        }
         let seed = Seed(args.seed.unwrap_or(1));
         let unpinned = || Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()));
         let plan =

@@ -31,6 +31,14 @@ pub enum Misconfigured {
         /// What was asked for.
         name: String,
     },
+    /// A strategy contradicts itself, or cannot be told from another.
+    #[error("strategy `{name}` {what}")]
+    Unclear {
+        /// Its name.
+        name: String,
+        /// What is wrong with it, and what to write.
+        what: String,
+    },
     /// A fault of a plan cannot strike this deployment.
     #[error(transparent)]
     Plan(#[from] Misplanned),

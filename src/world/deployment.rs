@@ -63,6 +63,9 @@ impl Deployment {
     }
 
     fn worked_out(scenario: Scenario, strategy: &'static dyn Strategy, engine: EngineKind) -> Result<Deployment, Misconfigured> {
+        if let Some(what) = strategy::mistake(strategy) {
+            return Err(Misconfigured::Unclear { name: strategy.name().to_owned(), what });
+        }
         scenario.validate().map_err(|mut found| found.swap_remove(0))?;
         let calendar = scenario.schedule.calendar().map_err(Misconfigured::from)?;
         Ok(Deployment { scenario: Arc::new(scenario), calendar: Arc::new(calendar), strategy, engine })

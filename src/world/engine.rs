@@ -109,6 +109,11 @@ pub enum Refused {
         "the code of {host} called `tokio::spawn`, whose task would escape crashes and pauses; use `Context::spawn` (or the host's `spawn`) instead"
     )]
     TokioSpawn { host: HostId },
+    /// A guard that needs more than the simulated servers offer cannot be judged on them.
+    #[error(
+        "the simulated {host} was asked for something that it does not offer: {what}; a guard that needs it cannot be judged here yet, README.md lists what there is"
+    )]
+    NotOffered { host: HostId, what: String },
     /// Steps of which no fault plan knows what they are: nothing would ever go wrong in them.
     #[error(
         "the strategy makes steps that its `steps` do not declare, so that no fault would ever strike in them; add {}",

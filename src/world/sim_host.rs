@@ -107,6 +107,10 @@ impl Host for SimHost {
         }))
     }
 
+    fn not_offered(&self, what: String) {
+        self.world.not_offered(self.id, what);
+    }
+
     fn under_way(&self) -> LocalBoxFuture<'static, ()> {
         // Half of the smallest latency, in whole milliseconds. Even a sleep of nothing lets everybody run who can.
         self.engine.sleep(Duration::from_millis(millis(self.engine.min_latency()) / 2))

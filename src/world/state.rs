@@ -50,6 +50,8 @@ pub(super) struct World {
     steps: &'static [Step],
     /// Those that it makes and does not declare as what they are, in the order of their first time.
     undeclared: RefCell<Vec<Step>>,
+    /// What a server was asked for first that it does not simulate.
+    not_offered: RefCell<Option<(HostId, String)>>,
     /// Weak, for the engine owns the hosts, and they own the world.
     engine: OnceCell<Weak<dyn Engine>>,
 }
@@ -70,6 +72,7 @@ impl World {
             complaints: RefCell::default(),
             steps,
             undeclared: RefCell::default(),
+            not_offered: RefCell::default(),
             engine: OnceCell::new(),
             calendar,
         })
@@ -211,8 +214,16 @@ impl World {
         }
     }
 
+    /// A server was asked for something that it does not simulate.
+    pub(super) fn not_offered(&self, host: HostId, what: String) {
+        self.not_offered.borrow_mut().get_or_insert((host, what));
+    }
+
     /// Why the run means nothing although it came to its end.
     pub(super) fn refusal(&self) -> Option<Refused> {
+        if let Some((host, what)) = self.not_offered.take() {
+            return Some(Refused::NotOffered { host, what });
+        }
         let steps = self.undeclared.take();
         (!steps.is_empty()).then_some(Refused::Undeclared { steps })
     }

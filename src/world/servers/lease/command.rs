@@ -47,7 +47,11 @@ fn from_now(caller: Caller<'_>, ms: Option<i64>, command: &str) -> Result<i64, R
 pub(super) fn execute(store: &mut LeaseStore, caller: Caller<'_>, request: &[Bytes]) -> BytesFrame {
     let (name, arguments) = (request[0].to_ascii_uppercase(), &request[1..]);
     let reply = match arity(&name) {
-        None => refuse(unknown(&request[0], arguments)),
+        None => {
+            let text = unknown(&request[0], arguments);
+            caller.host.not_offered(text.clone());
+            refuse(text)
+        }
         Some((least, most)) if arguments.len() < least || arguments.len() > most => {
             refuse(format!("ERR wrong number of arguments for '{}' command", String::from_utf8_lossy(&name).to_lowercase()))
         }
@@ -106,7 +110,7 @@ fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: 
         b"RPOP" => pop(store, caller, arguments, End::Right)?,
         b"LLEN" => count(store.length(caller, &arguments[0])?),
         b"EVAL" => {
-            let script = recognise(&arguments[0])?;
+            let script = recognise(caller, &arguments[0])?;
             store.load_script(script::hash(&arguments[0]), script);
             run(store, caller, script, &arguments[1..])?
         }
@@ -114,7 +118,7 @@ fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: 
             Some(script) => run(store, caller, script, &arguments[1..])?,
             None => return refuse("NOSCRIPT No matching script. Please use EVAL."),
         },
-        b"SCRIPT" => scripts(store, arguments)?,
+        b"SCRIPT" => scripts(store, caller, arguments)?,
         other => unreachable!("command {} has an arity but no meaning", String::from_utf8_lossy(other)),
     })
 }
@@ -180,22 +184,23 @@ fn pop(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes], end: End
     Ok(items.map_or(BytesFrame::Null, |items| BytesFrame::Array(items.into_iter().map(BytesFrame::BulkString).collect())))
 }
 
-fn recognise(text: &Bytes) -> Result<Script, Refusal> {
+fn recognise(caller: Caller<'_>, text: &Bytes) -> Result<Script, Refusal> {
+    const UNKNOWN: &str =
+        "ERR this simulated store runs no Lua: it knows compare-and-delete and compare-and-pexpire by their text, not this script";
     Script::recognise(text).map_or_else(
         || {
-            refuse(
-                "ERR this simulated store runs no Lua: it knows compare-and-delete and compare-and-pexpire by their text, not this script",
-            )
+            caller.host.not_offered(UNKNOWN.to_owned());
+            refuse(UNKNOWN)
         },
         Ok,
     )
 }
 
-fn scripts(store: &mut LeaseStore, arguments: &[Bytes]) -> Reply {
+fn scripts(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes]) -> Reply {
     match (arguments[0].to_ascii_uppercase().as_slice(), &arguments[1..]) {
         (b"LOAD", [text]) => {
             let hash = script::hash(text);
-            store.load_script(hash.clone(), recognise(text)?);
+            store.load_script(hash.clone(), recognise(caller, text)?);
             Ok(BytesFrame::BulkString(hash.into()))
         }
         (b"EXISTS", hashes @ [_, ..]) => {

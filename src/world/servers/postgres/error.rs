@@ -21,6 +21,11 @@ impl SqlError {
         SqlError::new("0A000", format!("{what}: not offered by the simulated database"))
     }
 
+    /// Whether it says something about this server rather than about the statement: what it does not offer, functions included.
+    pub(super) fn is_ours(&self) -> bool {
+        matches!(self.code, "0A000" | "42883")
+    }
+
     /// The client sent bytes that are not the protocol.
     pub(super) fn protocol(message: impl Into<String>) -> SqlError {
         SqlError::new("08P01", message)

@@ -130,6 +130,9 @@ impl Session {
 
     /// A statement failed: nothing of its transaction remains, its locks included.
     fn fail(&mut self, error: &SqlError) {
+        if error.is_ours() {
+            self.host.not_offered(error.message.clone());
+        }
         self.db.isolation.borrow_mut().rollback(self.id);
         self.transaction = None;
         self.block = match self.block {
