@@ -362,9 +362,12 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
             words::engine(survey.engine, setting.time_scale)
         ),
     ];
-    lines.extend(worth(survey).iter().flat_map(|text| wrap(text, setting.width)));
+    lines.extend(worth(survey));
     lines.push(format!("written: {0}/verdicts.json, witnesses in {0}/witnesses", setting.reports));
-    lines.into_iter().map(|line| line + "\n").collect()
+    // The first line is painted, and paint has no width.
+    let painted = lines.remove(0);
+    let rest = lines.iter().flat_map(|line| wrap(line, setting.width));
+    std::iter::once(painted).chain(rest).map(|line| line + "\n").collect()
 }
 
 /// How sure "ok" is, for the cell that was felt least.
