@@ -37,6 +37,7 @@ mod power_cut;
 mod raw_clients;
 mod repetition;
 mod restart_frees;
+mod running_clock;
 mod same_second;
 mod slow_clock;
 mod stale_claim;
