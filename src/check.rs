@@ -45,6 +45,11 @@
 //!
 //! A strategy that should hold says nothing about expectations, and its test ends with
 //! [`Checked::assert_as_expected`].
+//!
+//! A sample of the runs is made twice, which finds randomness that changes many runs; draw from
+//! [`crate::Context::random`]. The host's own clock (`std::time`) goes unnoticed; ask
+//! [`crate::Context::wall`]. Simulations are CPU-bound: unless dependencies are optimised
+//! (`[profile.dev.package."*"]`, `opt-level = 2`), all classes together take minutes.
 
 use crate::class::FaultClass;
 use crate::explore::certify::{Distrust, certify};
