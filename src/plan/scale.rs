@@ -52,48 +52,43 @@ impl Moved {
 impl Harm {
     /// Takes the beginning of it away; what lasts at all still lasts a millisecond.
     fn shorten(&mut self, by: Duration) {
-        let least = Duration::from_millis(1);
+        if let Some(lasts) = self.lasts_mut().filter(|_| !by.is_zero()) {
+            *lasts = lasts.saturating_sub(by).max(Duration::from_millis(1));
+        }
+    }
+
+    fn scaled(&self, factor: u32) -> Harm {
+        let mut harm = self.clone();
+        if let Some(lasts) = harm.lasts_mut() {
+            *lasts = divided(*lasts, factor);
+        }
+        match &mut harm {
+            Harm::Late { extra, .. } => *extra = divided(*extra, factor),
+            Harm::ClockOffset { by_ms, .. } => *by_ms /= i64::from(factor),
+            Harm::Crash { .. }
+            | Harm::Power { .. }
+            | Harm::Pause { .. }
+            | Harm::Partition { .. }
+            | Harm::SlowStep { .. }
+            | Harm::ReplyLost { .. }
+            | Harm::JobError { .. }
+            | Harm::ClockDrift { .. } => {}
+        }
+        harm
+    }
+
+    /// How long it lasts, if it has a length: what [`Harm::heals_after`] tells, to be changed.
+    fn lasts_mut(&mut self) -> Option<&mut Duration> {
         match self {
             Harm::Crash { back_after: d, .. }
             | Harm::Power { back_after: d, .. }
             | Harm::Pause { lasts: d, .. }
             | Harm::Partition { lasts: d, .. }
             | Harm::Late { lasts: d, .. }
-            | Harm::ClockDrift { lasts: Some(d), .. }
-                if !by.is_zero() =>
-            {
-                *d = d.saturating_sub(by).max(least);
-            }
-            Harm::Crash { .. }
-            | Harm::Power { .. }
-            | Harm::Pause { .. }
-            | Harm::Partition { .. }
-            | Harm::Late { .. }
-            | Harm::ClockDrift { .. }
-            | Harm::SlowStep { .. }
-            | Harm::ClockOffset { .. }
-            | Harm::ReplyLost { .. }
-            | Harm::JobError { .. } => {}
+            | Harm::SlowStep { extra: d } => Some(d),
+            Harm::ClockDrift { lasts, .. } => lasts.as_mut(),
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockOffset { .. } => None,
         }
-    }
-
-    fn scaled(&self, factor: u32) -> Harm {
-        let mut harm = self.clone();
-        match &mut harm {
-            Harm::Crash { back_after: d, .. }
-            | Harm::Power { back_after: d, .. }
-            | Harm::Pause { lasts: d, .. }
-            | Harm::Partition { lasts: d, .. }
-            | Harm::SlowStep { extra: d } => *d = divided(*d, factor),
-            Harm::Late { extra, lasts, .. } => {
-                *extra = divided(*extra, factor);
-                *lasts = divided(*lasts, factor);
-            }
-            Harm::ClockDrift { lasts, .. } => *lasts = lasts.map(|d| divided(d, factor)),
-            Harm::ClockOffset { by_ms, .. } => *by_ms /= i64::from(factor),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } => {}
-        }
-        harm
     }
 }
 

@@ -11,7 +11,7 @@ use crate::settlement::{Period, RANKED};
 use crate::step::Step;
 use crate::store::sql::{Param, aggregate, column, int};
 use crate::strategy::context::{Context, Error, WORK};
-use crate::strategy::payment;
+use crate::strategy::payment::{self, Queued};
 use crate::time::WallTime;
 use crate::trace::Belief;
 use std::cell::RefCell;
@@ -144,9 +144,7 @@ pub async fn atomic_job(
     period: Period,
     decide: impl AsyncFnOnce(WallTime) -> Result<bool, Error>,
 ) -> Result<Belief, Error> {
-    let left = payment::undelivered(context, period).await?;
-    if !left.is_empty() {
-        payment::deliver(context, &left).await?;
+    if payment::deliver_left(context, period).await? {
         return Ok(Belief::AlreadySettled);
     }
     context.work().await?;
@@ -210,6 +208,17 @@ pub async fn rank(context: &Context, period: Period) -> Result<Ranking, Error> {
         context.sql().execute("tx.points", &statement, &params).await?;
     }
     Ok(ranking)
+}
+
+/// The good body with its settlement row, its payments in the outbox: what is left of a
+/// settlement transaction when the guard has decided.
+///
+/// # Errors
+/// As every step.
+pub async fn settle_queued(context: &Context, period: Period, attempt: i64, at: WallTime) -> Result<Vec<Queued>, Error> {
+    let ranking = rank(context, period).await?;
+    record(context, period, attempt, at).await?;
+    payment::queue(context, period, &ranking.places).await
 }
 
 /// Inserts the settlement row.

@@ -55,9 +55,8 @@ pub async fn find(context: &Context, statement: &str) -> Result<Vec<PeriodId>, E
 pub async fn attempt(context: &Context, period: Period, lost: impl Future<Output = ()>) -> Result<Belief, Error> {
     let Some(claim) = Claim::make(context, period).await? else {
         // Settled with payments left, or claimed by somebody who may be dead.
-        let left = payment::undelivered(context, period).await?;
-        payment::deliver(context, &left).await?;
-        return Ok(if left.is_empty() { Belief::Busy } else { Belief::AlreadySettled });
+        let delivered = payment::deliver_left(context, period).await?;
+        return Ok(if delivered { Belief::AlreadySettled } else { Belief::Busy });
     };
     let done = tokio::select! {
         biased;
@@ -120,9 +119,7 @@ impl Claim {
             .sql()
             .transaction(async || {
                 let Some(now) = body::due(context, period).await? else { return Ok(None) };
-                let ranking = body::rank(context, period).await?;
-                body::record(context, period, self.attempt, now).await?;
-                let queued = payment::queue(context, period, &ranking.places).await?;
+                let queued = body::settle_queued(context, period, self.attempt, now).await?;
                 let current = context.sql().execute("tx.done", DONE, &[int(&period.id.0), int(&self.attempt)]).await?;
                 Ok((current == 1).then_some(queued))
             })

@@ -84,6 +84,16 @@ pub async fn undelivered(context: &Context, period: Period) -> Result<Vec<Queued
     Ok(queued)
 }
 
+/// Delivers what nobody has delivered of a period that is settled: whether there was anything.
+///
+/// # Errors
+/// As every step.
+pub async fn deliver_left(context: &Context, period: Period) -> Result<bool, Error> {
+    let left = undelivered(context, period).await?;
+    deliver(context, &left).await?;
+    Ok(!left.is_empty())
+}
+
 /// Delivers payments under their keys, and marks each when the service has answered. A crash
 /// in between delivers again, and the key makes that harmless.
 ///

@@ -15,11 +15,10 @@ use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::StoreError;
 use crate::store::sql::{column, int};
-use crate::strategy::body::{self, Ranking};
 use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy};
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -55,9 +54,7 @@ impl LeaseFenced {
                 if context.sql().query("tx.fence", CURRENT, &[int(&token), int(&period.id.0)]).await?.is_empty() {
                     return Ok(None);
                 }
-                let Ranking { places, .. } = body::rank(context, period).await?;
-                body::record(context, period, i64::from(context.attempt().number), now).await?;
-                payment::queue(context, period, &places).await.map(Some)
+                body::settle_queued(context, period, i64::from(context.attempt().number), now).await.map(Some)
             })
             .await
     }
@@ -125,9 +122,7 @@ impl Strategy for LeaseFenced {
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
         // A settled period with something left to deliver needs neither lease nor job.
-        let left = payment::undelivered(context, period).await?;
-        if !left.is_empty() {
-            payment::deliver(context, &left).await?;
+        if payment::deliver_left(context, period).await? {
             return Ok(Belief::AlreadySettled);
         }
         let (ttl, every) = (context.guard().watchdog_lease, context.guard().renew_every);
