@@ -11,7 +11,7 @@ use onceproof::class::FaultClass;
 use onceproof::explore::{Witness, observe};
 use onceproof::id::Letter;
 use onceproof::plan::FaultPlan;
-use onceproof::scenario::Scenario;
+use onceproof::scenario::{Rules, Scenario};
 use onceproof::seed::Seed;
 use onceproof::strategy::{self, Expectation};
 use onceproof::world::{Deployment, EngineKind};
@@ -36,7 +36,7 @@ struct Case {
 
 /// Every letter in every class.
 fn is_hardened(row: &dyn strategy::Strategy) -> bool {
-    let expectations = row.expectations();
+    let expectations = row.expectations(Rules::default());
     let never = |class: FaultClass, letter: Letter| {
         expectations.iter().any(|claim| match claim {
             Expectation::Never { scope, letters, .. } => scope.covers(class) && letters.contains(&letter),
@@ -118,7 +118,8 @@ fn other_rows_break_and_their_witness_replays() {
     let breaks_under_faults = |row: &dyn strategy::Strategy| {
         let must =
             |claim: &Expectation, calm: bool| matches!(claim, Expectation::Must { class, .. } if (*class == FaultClass::Calm) == calm);
-        row.expectations().iter().any(|claim| must(claim, false)) && !row.expectations().iter().any(|claim| must(claim, true))
+        row.expectations(Rules::default()).iter().any(|claim| must(claim, false))
+            && !row.expectations(Rules::default()).iter().any(|claim| must(claim, true))
     };
     for (name, plans) in [("control-class", plan::of_a_class().boxed()), ("control-free", plan::free().boxed())] {
         let config = Config { failure_persistence: None, ..config(200) };

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use onceproof::class::{self, FaultClass};
 use onceproof::id::HostId;
 use onceproof::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger};
-use onceproof::scenario::Scenario;
+use onceproof::scenario::{Rules, Scenario};
 use onceproof::seed::Seed;
 use onceproof::settlement::{Calendar, Decides, Period};
 use onceproof::step::Step;
@@ -40,7 +40,7 @@ impl strategy::Strategy for Steps {
     fn steps(&self) -> &'static [Step] {
         self.0
     }
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         Vec::new()
     }
     async fn attempt(&self, _: &mut Context, _: Period) -> Result<Belief, Error> {

@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use onceproof::id::HostId;
 use onceproof::plan::FaultPlan;
-use onceproof::scenario::Scenario;
+use onceproof::scenario::{Rules, Scenario};
 use onceproof::seed::Seed;
 use onceproof::settlement::{Decides, Period};
 use onceproof::step::Step;
@@ -43,7 +43,7 @@ impl Strategy for Misbehaved {
     fn steps(&self) -> &'static [Step] {
         &[]
     }
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         Vec::new()
     }
     #[expect(clippy::disallowed_methods, reason = "that is what must be refused")]

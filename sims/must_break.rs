@@ -3,7 +3,7 @@
 
 use onceproof::class::FaultClass;
 use onceproof::explore::{Mark, Subject, observe};
-use onceproof::scenario::Scenario;
+use onceproof::scenario::{Rules, Scenario};
 use onceproof::seed::Seed;
 use onceproof::strategy::{self, Expectation};
 use onceproof::world::{Deployment, EngineKind};
@@ -14,7 +14,7 @@ fn what_must_break_breaks_on_both_engines() {
     for strategy in strategy::catalogue() {
         for engine in EngineKind::ALL {
             let deployment = Deployment::new(&Scenario::calm(strategy.name()), engine).expect("the default can be run");
-            for claim in strategy.expectations() {
+            for claim in strategy.expectations(Rules::default()) {
                 let Expectation::Must { class, letters, because, plan } = claim else { continue };
                 let plan = plan(Subject::scenario(&deployment), Subject::calendar(&deployment));
                 let seen = observe(&deployment, class, Seed(1), &plan).expect("it can be simulated");

@@ -5,6 +5,7 @@ mod right;
 mod wrong;
 
 use onceproof::check::{self, CheckError, Checked};
+use onceproof::scenario::Rules;
 use onceproof::strategy::body::{self, JOB_STEPS};
 use onceproof::time::Span;
 use onceproof::world::EngineKind;
@@ -78,7 +79,7 @@ impl Strategy for Habitual {
         Policy::Skip
     }
 
-    fn expectations(&self) -> Vec<onceproof::Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<onceproof::Expectation> {
         match self.0 {
             Habit::Promises | Habit::Typo => vec![onceproof::Expectation::never(&[Letter::D, Letter::L], "it says so")],
             _ => Vec::new(),
@@ -226,7 +227,7 @@ fn a_strategy_that_contradicts_itself_is_refused() {
         fn steps(&self) -> &'static [Step] {
             self.1
         }
-        fn expectations(&self) -> Vec<onceproof::Expectation> {
+        fn expectations(&self, _: Rules) -> Vec<onceproof::Expectation> {
             (self.2)()
         }
         async fn attempt(&self, _: &mut Context, _: Period) -> Result<Belief, Error> {

@@ -252,7 +252,8 @@ fn both_servers_give_the_same_answers() {
     tokio::task::LocalSet::new().block_on(&runtime, async {
         for (name, script) in SCRIPTS {
             let due = Period { id: PeriodId(20_260_110), due: WallTime(1_000) };
-            let setup = DatabaseSetup { players: PLAYERS, unique_marker: true, tasks: vec![due], knobs: DatabaseKnobs::default() };
+            let setup =
+                DatabaseSetup { players: PLAYERS, unique_marker: true, tasks: vec![due], knobs: DatabaseKnobs::default(), tables: &[] };
             let (host, stream) = PipeHost::new(HostId::Database, HostId::node(0));
             tokio::task::spawn_local(serve(Rc::new(host), Database::new(&setup)));
             let ours = replay(&connect(stream).await, script).await;

@@ -122,6 +122,7 @@ pub use async_trait::async_trait;
 pub use check::Check;
 pub use class::FaultClass;
 pub use id::{Letter, PeriodId};
+pub use scenario::Rules;
 pub use settlement::Period;
 pub use step::Step;
 pub use strategy::{Context, Error, Expectation, Policy, Strategy};

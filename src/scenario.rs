@@ -1,8 +1,10 @@
 //! What is deployed: schedule, nodes, strategy, stores, network. Plain data, TOML, named presets.
 
+mod rules;
 mod scale;
 mod validate;
 
+pub use rules::Rules;
 pub use validate::Misconfigured;
 
 use crate::plan::duration;
@@ -131,6 +133,8 @@ pub struct NetworkKnobs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DatabaseKnobs {
+    /// By which rules its transactions see and change rows.
+    pub rules: Rules,
     /// How long a statement waits for another transaction before it fails with a lock timeout.
     #[serde(with = "duration")]
     pub lock_timeout: Duration,
@@ -199,7 +203,7 @@ impl Default for NetworkKnobs {
 
 impl Default for DatabaseKnobs {
     fn default() -> DatabaseKnobs {
-        DatabaseKnobs { lock_timeout: 4.seconds(), idle_in_transaction_timeout: 60.seconds() }
+        DatabaseKnobs { rules: Rules::default(), lock_timeout: 4.seconds(), idle_in_transaction_timeout: 60.seconds() }
     }
 }
 

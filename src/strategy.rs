@@ -21,6 +21,7 @@ pub use expectation::{Expectation, Pinned, Scope};
 pub use process::Process;
 
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::trace::Belief;
@@ -74,9 +75,10 @@ pub trait Strategy: Send + Sync {
         false
     }
 
-    /// What must, and what must never, break under which faults, with the reasons.
+    /// What must, and what must never, break under which faults, with the reasons, on a database with these rules.
     /// Unless it says otherwise, a strategy promises everything: nothing ever breaks, in any class.
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, rules: Rules) -> Vec<Expectation> {
+        let _ = rules;
         vec![Expectation::never(&Letter::ALL, "the strategy admits nothing else")]
     }
 
@@ -144,10 +146,13 @@ pub fn mistake(strategy: &dyn Strategy) -> Option<String> {
     if let Some(twice) = steps.iter().enumerate().find(|(n, step)| steps[..*n].iter().any(|other| other.name == step.name)) {
         return Some(format!("declares the step `{}` twice; give each step a name of its own", twice.1.name));
     }
-    let expectations = strategy.expectations();
-    for must in &expectations {
+    Rules::ALL.into_iter().find_map(|rules| contradiction(&strategy.expectations(rules)))
+}
+
+fn contradiction(expectations: &[Expectation]) -> Option<String> {
+    for must in expectations {
         let Expectation::Must { class, letters, .. } = must else { continue };
-        for never in &expectations {
+        for never in expectations {
             let Expectation::Never { scope, letters: never, .. } = never else { continue };
             if let Some(both) = letters.iter().find(|letter| scope.covers(*class) && never.contains(letter)) {
                 return Some(format!("declares that {both} must break under {class}, and that it never does; drop one of the two"));
@@ -182,7 +187,7 @@ mod tests {
         for strategy in catalogue() {
             let scenario = Scenario::calm(strategy.name());
             let calendar = scenario.schedule.calendar().unwrap();
-            for expectation in strategy.expectations() {
+            for expectation in strategy.expectations(Rules::default()) {
                 let Expectation::Must { class, plan, .. } = expectation else { continue };
                 let plan = plan(&scenario, &calendar);
                 assert_eq!(plan.faults.is_empty(), class == FaultClass::Calm, "{} under {class}", strategy.name());

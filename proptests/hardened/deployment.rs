@@ -4,7 +4,7 @@
 
 use super::plan::WRONG_BY;
 use onceproof::plan::{FaultPlan, Harm};
-use onceproof::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Scenario};
+use onceproof::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Rules, Scenario};
 use onceproof::settlement::Schedule;
 use onceproof::time::{Span, millis};
 use proptest::prelude::*;
@@ -42,7 +42,11 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
             node: NodeKnobs { timeout, ..node },
             guard: GuardKnobs { watchdog_lease, stale_after, ..guard },
             network,
-            database: DatabaseKnobs { lock_timeout, idle_in_transaction_timeout: above(timeout * 2, 60.seconds(), idle) },
+            database: DatabaseKnobs {
+                rules: Rules::default(),
+                lock_timeout,
+                idle_in_transaction_timeout: above(timeout * 2, 60.seconds(), idle),
+            },
             liveness_bound: above(longest_wait, 2.hours(), bound),
             ..Scenario::default()
         }

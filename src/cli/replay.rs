@@ -12,7 +12,7 @@ use crate::report::words::{self, count, wrap};
 use crate::report::{run as run_json, story};
 use crate::scenario::Scenario;
 use crate::seed::Seed;
-use crate::strategy::{Expectation, Strategy};
+use crate::strategy::Expectation;
 use crate::world::{Deployment, EngineKind};
 use std::path::Path;
 use std::thread;
@@ -42,7 +42,6 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let first = told.observe()?;
     let second = thread::scope(|scope| scope.spawn(|| told.observe()).join().expect("panics of runs are contained"))?;
 
-    let strategy = Subject::strategy(&told.deployment);
     out::print(&told.text(&first, args))?;
 
     if let Some(difference) = Difference::between(&first.run.trace, &second.run.trace) {
@@ -50,7 +49,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
     let (verdict, exit) = match &told.witness {
         Some(witness) => compared(&first, witness)?,
-        None => alone(&first, strategy, told.class),
+        None => alone(&first, &told.deployment, told.class),
     };
     // What a program reads holds the digest already, and nothing may follow it.
     if !args.json {
@@ -85,8 +84,8 @@ fn compared(seen: &Observed, witness: &Witness) -> Result<(String, Exit), Failur
 }
 
 /// Whether something broke that the strategy declares never to break.
-fn alone(seen: &Observed, strategy: &dyn Strategy, class: FaultClass) -> (String, Exit) {
-    let claims = strategy.expectations();
+fn alone(seen: &Observed, subject: &dyn Subject, class: FaultClass) -> (String, Exit) {
+    let claims = subject.strategy().expectations(subject.scenario().database.rules);
     let never = |mark: Mark| match mark {
         Mark::Panicked | Mark::NeverEnded => true,
         Mark::Letter(letter) => claims.iter().any(|claim| match claim {

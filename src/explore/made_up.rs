@@ -6,7 +6,7 @@ use crate::explore::Subject;
 use crate::id::{AttemptId, HostId, NodeId};
 use crate::invariant::{InvariantId, Verdict, Violation};
 use crate::plan::{FaultPlan, Harm, Target, Trigger};
-use crate::scenario::Scenario;
+use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
 use crate::settlement::{Calendar, Decides, FinalState, Period};
 use crate::step::Step;
@@ -67,7 +67,7 @@ impl Strategy for Claimant {
         const STEPS: [Step; 1] = [Step::work("job.work")];
         &STEPS
     }
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         (self.claims)()
     }
     async fn attempt(&self, _: &mut Context, _: Period) -> Result<Belief, Error> {

@@ -35,7 +35,7 @@ pub trait Subject: Sync {
 
     /// The plans that show what must break under a class, in the order of the claims.
     fn pinned(&self, class: FaultClass) -> Vec<FaultPlan> {
-        let claims = self.strategy().expectations().into_iter();
+        let claims = self.strategy().expectations(self.scenario().database.rules).into_iter();
         claims
             .filter_map(|claim| match claim {
                 Expectation::Must { class: c, plan, .. } if c == class => Some(plan(self.scenario(), self.calendar())),

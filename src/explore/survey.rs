@@ -43,7 +43,7 @@ impl Row {
     /// Weighs the tallies of one strategy, one for each of `classes`.
     pub fn weigh(subject: &dyn Subject, classes: &[FaultClass], tallies: Vec<Tally>) -> Row {
         let strategy = subject.strategy();
-        let claims = strategy.expectations();
+        let claims = strategy.expectations(subject.scenario().database.rules);
         let calm: BTreeSet<Mark> = classes
             .iter()
             .zip(&tallies)

@@ -16,7 +16,7 @@ pub struct Knob {
 const DURATION: &str = "duration";
 
 /// All knobs, in the order of the TOML.
-pub const ALL: [Knob; 33] = [
+pub const ALL: [Knob; 34] = [
     knob("strategy", "which guard the nodes run", "name"),
     knob("nodes", "scheduler nodes", "1 to 32"),
     knob("players", "players", "1 to 10,000"),
@@ -48,6 +48,11 @@ pub const ALL: [Knob; 33] = [
     knob("guard.wake_after", "table-key-published wakes this long after the boundary", DURATION),
     knob("network.latency_min", "smallest one-way latency", "duration, at least 1ms"),
     knob("network.latency_max", "largest one-way latency", DURATION),
+    knob(
+        "database.rules",
+        "whose isolation rules, at which level; a database alone stands for its default level",
+        "postgresql, innodb, or DATABASE-LEVEL",
+    ),
     knob("database.lock_timeout", "how long a statement waits for another transaction", DURATION),
     knob("database.idle_in_transaction_timeout", "a session idle in a transaction is ended after this long", DURATION),
 ];

@@ -7,6 +7,7 @@ use crate::invariant::InvariantId;
 use crate::report::knobs;
 use crate::report::paint::{BROKEN, FAINT, Painted, STRONG, paint};
 use crate::report::words::policy;
+use crate::scenario::Rules;
 use crate::strategy::{Expectation, Scope, Strategy};
 use anstyle::Style;
 use serde::Serialize;
@@ -18,7 +19,7 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
     let mut rows: Vec<[Painted; 3]> = Vec::new();
     for s in strategies {
         rows.push([bold(s.name()), faint(policy(s.policy())), plain(s.about())]);
-        for line in claims(&s.expectations()) {
+        for line in claims(&s.expectations(Rules::default())) {
             rows.push([plain(""), plain(""), faint(&line)]);
         }
     }
@@ -155,7 +156,7 @@ pub fn json(strategies: &[&dyn Strategy]) -> String {
         policy: policy(s.policy()),
         about: s.about(),
         steps: s.steps().iter().map(|step| step.name).collect(),
-        claims: s.expectations().iter().map(Claim::of).collect(),
+        claims: s.expectations(Rules::default()).iter().map(Claim::of).collect(),
     };
     let listed = Listed {
         format: 1,

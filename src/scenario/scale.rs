@@ -90,6 +90,7 @@ impl Scenario {
             guard: self.guard.scaled(timeout),
             network: NetworkKnobs { latency_min: LATENCY_MIN, latency_max: LATENCY_MAX },
             database: DatabaseKnobs {
+                rules: self.database.rules,
                 lock_timeout: d(self.database.lock_timeout).max(LOCK_TIMEOUT),
                 idle_in_transaction_timeout: d(self.database.idle_in_transaction_timeout).max(timeout * 2),
             },

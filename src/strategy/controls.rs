@@ -2,6 +2,7 @@
 
 use crate::class::FaultClass;
 use crate::id::Letter;
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::body::{self, JOB_STEPS};
@@ -34,7 +35,7 @@ impl Strategy for NoGuard {
         &JOB_STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![Expectation::Must {
             class: FaultClass::Calm,
             letters: &[Letter::D],
@@ -73,7 +74,7 @@ impl Strategy for LocalMutex {
         &JOB_STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![Expectation::Must {
             class: FaultClass::Calm,
             letters: &[Letter::D],

@@ -2,6 +2,7 @@
 
 use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::sql::{aggregate, int};
@@ -63,7 +64,7 @@ impl Strategy for Published {
         true
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![
             Expectation::Must {
                 class: FaultClass::Calm,
@@ -162,7 +163,7 @@ impl Strategy for TableKey {
         true
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![Expectation::Never {
             scope: Scope::Every,
             letters: &Letter::ALL,

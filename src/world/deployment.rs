@@ -232,6 +232,7 @@ impl Stores {
                 unique_marker: deployment.strategy.unique_marker(),
                 tasks: deployment.calendar.periods.clone(),
                 knobs: deployment.scenario.database.clone(),
+                tables: &[],
             }),
             payouts: Rc::default(),
         }

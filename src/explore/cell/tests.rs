@@ -3,6 +3,7 @@ use crate::explore::made_up::{MadeUp, SAFE, WRONG};
 use crate::explore::{Subject, observe};
 use crate::id::Letter;
 use crate::invariant::InvariantId;
+use crate::scenario::Rules;
 
 const D: Mark = Mark::Letter(Letter::D);
 const L: Mark = Mark::Letter(Letter::L);
@@ -23,7 +24,7 @@ fn tally(subject: &MadeUp, class: FaultClass, runs: u64) -> Tally {
 }
 
 fn weigh(subject: &MadeUp, class: FaultClass, runs: u64, calm: &[Mark]) -> Cell {
-    let claims = Subject::strategy(subject).expectations();
+    let claims = Subject::strategy(subject).expectations(Rules::default());
     Cell::weigh(&claims, class, tally(subject, class, runs), &calm.iter().copied().collect())
 }
 

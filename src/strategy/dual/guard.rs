@@ -4,6 +4,7 @@
 
 use super::key;
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::context::WORK;
@@ -66,7 +67,7 @@ impl Strategy for Guard {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![Expectation::Never {
             scope: Scope::Every,
             letters: &Letter::ALL,

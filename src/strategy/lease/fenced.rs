@@ -11,6 +11,7 @@
 use super::KEY;
 use super::watchdog::{Ask, Watchdog};
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::StoreError;
@@ -108,7 +109,7 @@ impl Strategy for LeaseFenced {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![Expectation::Never {
             scope: Scope::Every,
             letters: &Letter::ALL,

@@ -5,6 +5,7 @@
 use super::KEY;
 use crate::class::FaultClass;
 use crate::id::Letter;
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
@@ -43,7 +44,7 @@ impl Strategy for LeaseMachineId {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![
             Expectation::Must {
                 class: FaultClass::Crash,

@@ -6,6 +6,7 @@
 use super::KEY;
 use crate::class::FaultClass;
 use crate::id::Letter;
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
@@ -70,7 +71,7 @@ impl Strategy for LeaseSetPx {
         }
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         match self.policy {
             Policy::Skip => vec![
                 Expectation::Must {

@@ -4,6 +4,7 @@
 use super::KEY;
 use crate::class::FaultClass;
 use crate::id::Letter;
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
@@ -39,7 +40,7 @@ impl Strategy for LeaseSetnxExpire {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![
             Expectation::Must {
                 class: FaultClass::Skew,

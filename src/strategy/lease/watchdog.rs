@@ -12,6 +12,7 @@ use super::KEY;
 use crate::class::FaultClass;
 use crate::host::Task;
 use crate::id::Letter;
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
@@ -170,7 +171,7 @@ impl Strategy for LeaseWatchdog {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![match self.wrong {
             Wrong::Nothing => Expectation::Must {
                 class: FaultClass::Pause,

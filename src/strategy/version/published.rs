@@ -2,6 +2,7 @@
 
 use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
@@ -40,7 +41,7 @@ impl Strategy for Published {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         let stuck = &[Letter::K, Letter::L];
         vec![
             Expectation::Must {

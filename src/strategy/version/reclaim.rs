@@ -2,6 +2,7 @@
 //! All of it is the claim that dual-guard makes too (`claim`), here without a lease before it.
 
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::context::WORK;
@@ -61,7 +62,7 @@ impl Strategy for Reclaim {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![Expectation::Never {
             scope: Scope::Every,
             letters: &Letter::ALL,

@@ -8,6 +8,7 @@
 
 use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::sql::{column, int};
@@ -109,7 +110,7 @@ impl Strategy for ReclaimUnfenced {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         let twice = &[Letter::D];
         vec![
             Expectation::Must {

@@ -7,6 +7,7 @@
 
 use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
+use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::store::sql::{column, int};
@@ -79,7 +80,7 @@ impl Strategy for Timestamp {
         &STEPS
     }
 
-    fn expectations(&self) -> Vec<Expectation> {
+    fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![Expectation::Must {
             class: FaultClass::Swarm,
             letters: &[Letter::D],

@@ -51,6 +51,8 @@ pub struct DatabaseSetup {
     pub tasks: Vec<Period>,
     /// The server's own limits.
     pub knobs: DatabaseKnobs,
+    /// Further tables, and what is in them: statements that run before the first session.
+    pub tables: &'static [&'static str],
 }
 
 /// The database. What is committed survives the server's process.
@@ -67,8 +69,8 @@ pub struct Database {
 impl Database {
     /// A database as `setup` says. Its connection comes from this thread's pool and goes back there, clean, with the last `Rc`.
     pub fn new(setup: &DatabaseSetup) -> Rc<Database> {
-        let DatabaseSetup { players, unique_marker, tasks, knobs } = setup.clone();
-        let sqlite = Pooled::take(Template { players, unique_marker, tasks });
+        let DatabaseSetup { players, unique_marker, tasks, knobs, tables } = setup.clone();
+        let sqlite = Pooled::take(Template { players, unique_marker, tasks, tables });
         Rc::new(Database {
             knobs,
             isolation: RefCell::new(OneWriter::new(sqlite)),

@@ -36,6 +36,7 @@ pub(super) struct Template {
     pub players: u32,
     pub unique_marker: bool,
     pub tasks: Vec<Period>,
+    pub tables: &'static [&'static str],
 }
 
 /// What receives the rows of a result.
@@ -174,7 +175,11 @@ fn fill(connection: &Connection, template: &Template) -> rusqlite::Result<()> {
     for period in &template.tasks {
         task.execute([period.id.0, period.due.0])?;
     }
-    connection.execute_batch("INSERT INTO fence (name, token) VALUES ('settlement', 0); COMMIT")
+    connection.execute_batch("INSERT INTO fence (name, token) VALUES ('settlement', 0)")?;
+    for statement in template.tables {
+        connection.execute_batch(statement)?;
+    }
+    connection.execute_batch("COMMIT")
 }
 
 /// Refuses the functions that would show the clock or the dice of the machine that simulates.
@@ -256,7 +261,7 @@ mod tests {
     /// same connection, its parsed statements still there, its rows as the template says.
     #[test]
     fn a_pooled_database_comes_back_clean_and_warm() {
-        let template = || Template { players: 3, unique_marker: false, tasks: Vec::new() };
+        let template = || Template { players: 3, unique_marker: false, tasks: Vec::new(), tables: &[] };
         let sum = |sqlite: &Sqlite| sqlite.read("SELECT sum(points) FROM points", &[], |row| row.get::<_, i64>(0));
         let first = Pooled::take(template());
         let update = first.statement("UPDATE points SET points = $1", &[20]).expect("it is SQL");
@@ -277,7 +282,7 @@ mod tests {
 
     #[test]
     fn clocks_and_dice_of_the_machine_are_out_of_reach() {
-        let sqlite = Pooled::take(Template { players: 0, unique_marker: false, tasks: Vec::new() });
+        let sqlite = Pooled::take(Template { players: 0, unique_marker: false, tasks: Vec::new(), tables: &[] });
         for text in ["select random()", "select RANDOM()", "select current_timestamp", "select datetime('now')", "select unixepoch()"] {
             assert_eq!(sqlite.statement(text, &[]).expect_err("refused").code, "0A000", "{text}");
         }
@@ -286,7 +291,7 @@ mod tests {
     /// Text written by clients must not fill the cache for ever.
     #[test]
     fn the_cache_of_texts_is_bounded() {
-        let sqlite = Pooled::take(Template { players: 1, unique_marker: false, tasks: Vec::new() });
+        let sqlite = Pooled::take(Template { players: 1, unique_marker: false, tasks: Vec::new(), tables: &[] });
         for n in 0..3 * PARSED {
             sqlite.statement(&format!("select {n}"), &[]).expect("it is SQL");
         }

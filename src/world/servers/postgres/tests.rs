@@ -29,7 +29,7 @@ struct Server {
 
 fn setup() -> DatabaseSetup {
     let tasks = vec![Period { id: JANUARY, due: WallTime(ORIGIN + 86_400_000) }];
-    DatabaseSetup { players: 5, unique_marker: true, tasks, knobs: DatabaseKnobs::default() }
+    DatabaseSetup { players: 5, unique_marker: true, tasks, knobs: DatabaseKnobs::default(), tables: &[] }
 }
 
 impl Server {

@@ -1,0 +1,66 @@
+//! Which database, at which isolation level: what its transactions see, and what makes them wait or fail.
+
+use serde::{Deserialize, Serialize};
+
+/// The rules of a database at an isolation level. What each means for a settlement was measured on real servers; `world::servers::postgres::isolation` keeps them.
+///
+/// In files a database alone stands for its default level: `postgresql`, `innodb`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rules {
+    /// `PostgreSQL`, read committed, its default: each statement sees what was committed when it began.
+    #[default]
+    #[serde(alias = "postgresql")]
+    PostgresReadCommitted,
+    /// `PostgreSQL`, repeatable read: one snapshot a transaction; a row changed since fails with 40001.
+    PostgresRepeatableRead,
+    /// `PostgreSQL`, serializable: as repeatable read, and dangerous structures fail with 40001.
+    PostgresSerializable,
+    /// `InnoDB`, read committed.
+    InnodbReadCommitted,
+    /// `InnoDB`, repeatable read, its default: plain reads see a snapshot, writes and locking reads the newest rows.
+    #[serde(alias = "innodb")]
+    InnodbRepeatableRead,
+}
+
+impl Rules {
+    /// All of them.
+    pub const ALL: [Rules; 5] = [
+        Rules::PostgresReadCommitted,
+        Rules::PostgresRepeatableRead,
+        Rules::PostgresSerializable,
+        Rules::InnodbReadCommitted,
+        Rules::InnodbRepeatableRead,
+    ];
+
+    /// The name in files and commands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rules::PostgresReadCommitted => "postgres-read-committed",
+            Rules::PostgresRepeatableRead => "postgres-repeatable-read",
+            Rules::PostgresSerializable => "postgres-serializable",
+            Rules::InnodbReadCommitted => "innodb-read-committed",
+            Rules::InnodbRepeatableRead => "innodb-repeatable-read",
+        }
+    }
+
+    /// Whether they are those of `InnoDB`, the engine of `MySQL` and `MariaDB`.
+    pub fn is_innodb(self) -> bool {
+        matches!(self, Rules::InnodbReadCommitted | Rules::InnodbRepeatableRead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What serde derives from the variants is what people type.
+    #[test]
+    fn names_in_files_are_names_in_commands() {
+        for rules in Rules::ALL {
+            assert_eq!(serde_json::to_value(rules).unwrap(), rules.name());
+        }
+        let alias = |name: &str| serde_json::from_value::<Rules>(name.into()).unwrap();
+        assert_eq!((alias("postgresql"), alias("innodb")), (Rules::default(), Rules::InnodbRepeatableRead));
+    }
+}
