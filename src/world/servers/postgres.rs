@@ -4,8 +4,9 @@
 //! Bytes come in through `connection` and are cut into messages by `wire`; a `session`
 //! answers them. SQL text is cut by `lexer`, turned into SQLite's words by `dialect` and
 //! kept as a `statement`; `columns` finds the types that SQLite does not know, `value`
-//! reads and writes them. `isolation` decides who may run what when, on the connection of
-//! `sqlite`. `changes` tells the history what was committed; `state` reads what is left
+//! reads and writes them. `isolation` decides who may run what when, on the one connection of
+//! `sqlite`, which `views` moves between what different transactions see; `image` and `tables` are
+//! what it moves. `changes` tells the history what was committed; `state` reads what is left
 //! in the end.
 //!
 //! What differs from PostgreSQL, beyond `isolation`: outside of a transaction each `Execute`
@@ -18,24 +19,28 @@ mod columns;
 mod connection;
 mod dialect;
 mod error;
+mod footprint;
+mod image;
 mod isolation;
 mod lexer;
+mod locks;
 mod session;
 mod sqlite;
 mod state;
 mod statement;
+mod tables;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the test host runs on paused tokio time")]
 mod tests;
 mod value;
+mod views;
 mod wire;
 
 use crate::host::Host;
 use crate::id::TxId;
 use crate::scenario::DatabaseKnobs;
 use crate::settlement::{FinalState, Period};
-use changes::{Mirror, Origin, Touched};
-use isolation::{OneWriter, SessionId};
+use isolation::{Isolation, SessionId};
 use sqlite::{Pooled, Template};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -58,8 +63,7 @@ pub struct DatabaseSetup {
 /// The database. What is committed survives the server's process.
 pub struct Database {
     knobs: DatabaseKnobs,
-    isolation: RefCell<OneWriter>,
-    mirror: RefCell<Mirror>,
+    isolation: RefCell<Isolation>,
     /// How many transactions have begun.
     transactions: Cell<u32>,
     /// How many sessions there have been.
@@ -71,10 +75,10 @@ impl Database {
     pub fn new(setup: &DatabaseSetup) -> Rc<Database> {
         let DatabaseSetup { players, unique_marker, tasks, knobs, tables } = setup.clone();
         let sqlite = Pooled::take(Template { players, unique_marker, tasks, tables });
+        let rules = knobs.rules;
         Rc::new(Database {
             knobs,
-            isolation: RefCell::new(OneWriter::new(sqlite)),
-            mirror: RefCell::default(),
+            isolation: RefCell::new(Isolation::new(rules, sqlite)),
             transactions: Cell::new(0),
             sessions: Cell::new(0),
         })
@@ -96,11 +100,13 @@ impl Database {
         TxId(self.transactions.get())
     }
 
-    /// Tells the history what a transaction has just committed.
-    fn tell(&self, host: &dyn Host, origin: Origin, touched: Touched) {
-        let events = self.mirror.borrow_mut().commit(self.isolation.borrow().sqlite(), touched, origin);
-        for event in events {
-            host.record(event);
+    /// Tells the history what was committed since this was last called.
+    fn tell(&self, host: &dyn Host) {
+        for (origin, changes) in self.isolation.borrow_mut().take_commits() {
+            let events = origin.map_or_else(Vec::new, |origin| changes::events(&changes, origin));
+            for event in events {
+                host.record(event);
+            }
         }
     }
 }
@@ -108,7 +114,7 @@ impl Database {
 /// The process of the database server: accepts connections for as long as it lives. Sessions
 /// that an earlier process left behind are rolled back.
 pub async fn serve(host: Rc<dyn Host>, db: Rc<Database>) {
-    db.isolation.borrow_mut().restarted();
+    db.isolation.borrow_mut().restarted(host.random());
     let Ok(mut listener) = host.listen().await else { return };
     while let Ok((stream, by)) = listener.accept().await {
         host.spawn("database-connection", Box::pin(connection::serve(host.clone(), db.clone(), stream, by))).detach();

@@ -84,7 +84,7 @@ fn result_list<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
 }
 
 /// Positions outside of all parentheses and `CASE … END`.
-fn at_top<'a>(tokens: &'a [Token<'_>]) -> impl Iterator<Item = usize> + 'a {
+pub(super) fn at_top<'a>(tokens: &'a [Token<'_>]) -> impl Iterator<Item = usize> + 'a {
     let mut depth = 0_i32;
     tokens.iter().enumerate().filter_map(move |(i, token)| match token {
         Token::Open => {

@@ -22,23 +22,35 @@ const BUFFER: usize = 1024;
 pub(super) async fn serve(host: Rc<dyn Host>, db: Rc<Database>, mut stream: Box<dyn Duplex>, by: HostId) {
     let mut input = Vec::with_capacity(BUFFER);
     let mut session = Session::new(host.clone(), db.clone(), by);
-    // The session rolls back when it is dropped, whether the client left politely or its connection broke.
     let _ = greet(&mut stream, &mut input, session.out()).await;
-    while let Ok(After::GoOn) = answer(&mut stream, &mut input, &mut session).await {
+    converse(&host, &db, &mut stream, &mut input, &mut session, by).await;
+    session.leave();
+}
+
+/// Until the client leaves, politely or not, or is thrown out.
+async fn converse(
+    host: &Rc<dyn Host>,
+    db: &Database,
+    stream: &mut Box<dyn Duplex>,
+    input: &mut Vec<u8>,
+    session: &mut Session,
+    by: HostId,
+) {
+    while let Ok(After::GoOn) = answer(stream, input, session).await {
         if !session.in_transaction() {
-            match stream.read_buf(&mut input).await {
+            match stream.read_buf(input).await {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
             continue;
         }
-        match within(&*host, db.knobs.idle_in_transaction_timeout, stream.read_buf(&mut input)).await {
+        match within(&**host, db.knobs.idle_in_transaction_timeout, stream.read_buf(input)).await {
             Some(Ok(0) | Err(_)) => return,
             Some(Ok(_)) => {}
             None => {
                 host.record(Event::IdleInTransaction { by });
                 session.end(&SqlError::new("25P03", "terminating connection due to idle-in-transaction timeout"));
-                let _ = send(&mut stream, session.out()).await;
+                let _ = send(stream, session.out()).await;
                 return;
             }
         }

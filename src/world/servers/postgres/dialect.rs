@@ -104,7 +104,7 @@ pub(super) fn translate(tokens: &[Token<'_>]) -> Result<Translation, SqlError> {
 }
 
 /// Length of `FOR UPDATE …` at the beginning of `tokens`.
-fn locking_clause(tokens: &[Token<'_>]) -> Result<Option<usize>, SqlError> {
+pub(super) fn locking_clause(tokens: &[Token<'_>]) -> Result<Option<usize>, SqlError> {
     let strength = tokens.iter().skip(1).take_while(|t| t.is_any(&["no", "key", "update", "share"])).count();
     if strength == 0 || !tokens[strength].is_any(&["update", "share"]) {
         return Ok(None);

@@ -1,27 +1,44 @@
-//! Which transaction sees and may change what: read committed with one writer at a time.
+//! Which transaction sees and may change what: the rules of PostgreSQL and of InnoDB.
 //!
-//! * `BEGIN` takes nothing. Plain reads see what is committed, and a session's own writes;
-//!   they never wait.
-//! * The first write, or locking read, takes the gate of the whole database, in order of
-//!   arrival, and keeps it until its transaction ends.
+//! * What a statement sees is a view (`views`): what was committed at some time, and the
+//!   transaction's own changes on it. Read committed takes the newest for each statement;
+//!   PostgreSQL's repeatable read and serializable one for the whole transaction; InnoDB's
+//!   repeatable read one for plain reads, and the newest for writes and locking reads.
+//! * What a statement changes it locks: rows, and the values of unique keys that come and go
+//!   (`locks`). A statement that meets a lock of another transaction waits for its end, in order
+//!   of arrival, and then runs again. A circle of waiting is a deadlock, found at once.
+//! * What was seen on real servers decides: PostgreSQL ends a transaction at its first error; InnoDB
+//!   undoes one statement and goes on, except after a deadlock, which undoes everything and leaves
+//!   the session outside of any transaction.
 //!
-//! All sessions share one SQLite connection. When another session must read while the writer
-//! is in the middle of its transaction, the writer's savepoint is rolled back, and its
-//! statements run again before it goes on. The gate keeps what is committed as it was, and
-//! each statement's clock reading is kept with it, so running again is exact.
-//!
-//! Coarser than PostgreSQL, which locks rows. This file alone decides it: other rules replace
-//! [`OneWriter`] and keep its methods.
+//! `attempt` runs one statement, `waiting` says what becomes of those that cannot run yet,
+//! `serializable` finds dangerous structures. `DIFFERENCES` in `servers::differences` lists what
+//! real servers do otherwise.
 
-use super::changes::Touched;
+mod attempt;
+mod serializable;
+#[cfg(test)]
+mod tests;
+mod transaction;
+mod waiting;
+
+use super::changes::Origin;
 use super::error::SqlError;
+use super::image::Change;
+use super::locks::{Held, Locks};
 use super::sqlite::{Pooled, Rows, Sqlite};
-use super::statement::Statement;
+use super::statement::{Level, Statement};
+use super::tables::Key;
+use super::views::{Moment, Overlay, Views};
+use crate::scenario::Rules;
 use crate::time::WallTime;
 use rusqlite::types::Value;
-use std::collections::{BTreeMap, VecDeque};
+use serializable::Finished;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use tokio::sync::Notify;
+use transaction::{Client, Transaction};
+pub(super) use waiting::Answer;
 
 /// A connection of a client, numbered by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +49,7 @@ pub(super) struct SessionId(pub u32);
 pub(super) enum Outcome {
     /// It ran: how many rows it returned or changed.
     Done(u64),
-    /// Somebody else writes. The session is in the queue; its [`Notify`] tells when it is its turn.
+    /// It waits for another transaction. The session's [`Notify`] tells when [`Isolation::answer`] has its result.
     Wait,
 }
 
@@ -41,189 +58,279 @@ pub(super) enum Outcome {
 pub(super) struct Execution<'a> {
     pub statement: &'a Rc<Statement>,
     pub values: &'a [Value],
-    /// What the server's clock shows.
-    pub wall: WallTime,
-    /// It is a transaction by itself: `commit` or `rollback` follows at once.
-    pub alone: bool,
+    /// Whose it is, for the history.
+    pub origin: Option<Origin>,
 }
 
-/// A statement of the writer that may have to run again.
-struct Done {
-    statement: Rc<Statement>,
-    values: Vec<Value>,
+/// What a commit did to a key while somebody had an older snapshot.
+#[derive(Clone, Copy, Debug)]
+struct LastChange {
+    at: Moment,
+    /// The key is there since.
+    exists: bool,
+}
+
+/// What was committed, and by whom, in order.
+pub(super) type Commits = Vec<(Option<Origin>, Vec<Change>)>;
+
+/// The rules, and the database they are kept on.
+pub(super) struct Isolation {
+    rules: Rules,
+    views: Views,
+    locks: Locks,
+    clients: BTreeMap<SessionId, Client>,
+    /// What was committed since somebody asked.
+    commits: Commits,
+    /// The keys that were changed since the oldest snapshot.
+    changed: BTreeMap<Key, LastChange>,
+    /// Serializable transactions that committed beside others.
+    finished: Vec<Finished>,
+    /// How many statements have had to wait.
+    arrivals: u64,
+    /// Decides where a real server leaves it to chance.
+    dice: u64,
+    /// What the server's clock shows.
     wall: WallTime,
 }
 
-struct Writer {
-    session: SessionId,
-    /// Whether `SAVEPOINT tx` is open.
-    savepoint: bool,
-    /// Whether the connection shows the writer's changes, not only what is committed.
-    shown: bool,
-    writes: Vec<Done>,
-}
-
-/// The rules, and the database they are kept on.
-pub(super) struct OneWriter {
-    sqlite: Pooled,
-    writer: Option<Writer>,
-    /// Who waits for the gate, in order of arrival.
-    queue: VecDeque<SessionId>,
-    /// How each session is told that it has the gate now.
-    turns: BTreeMap<SessionId, Rc<Notify>>,
-}
-
-impl OneWriter {
-    pub(super) fn new(sqlite: Pooled) -> OneWriter {
-        OneWriter { sqlite, writer: None, queue: VecDeque::new(), turns: BTreeMap::new() }
+impl Isolation {
+    pub(super) fn new(rules: Rules, sqlite: Pooled) -> Isolation {
+        Isolation {
+            rules,
+            views: Views::new(sqlite),
+            locks: Locks::default(),
+            clients: BTreeMap::new(),
+            commits: Vec::new(),
+            changed: BTreeMap::new(),
+            finished: Vec::new(),
+            arrivals: 0,
+            dice: 0,
+            wall: WallTime(0),
+        }
     }
 
     /// The database as far as nothing depends on who asks.
     pub(super) fn sqlite(&self) -> &Sqlite {
-        &self.sqlite
+        self.views.sqlite()
     }
 
     /// The database as it is committed.
     pub(super) fn committed(&mut self) -> &Sqlite {
-        self.hide();
-        &self.sqlite
+        self.views.hide();
+        self.views.sqlite()
     }
 
-    /// A session begins; what it gets back is notified when the gate becomes its own.
+    /// What the server's clock shows from now on.
+    pub(super) fn clock(&mut self, wall: WallTime) {
+        self.wall = wall;
+    }
+
+    /// What was committed since this was last asked, in order.
+    pub(super) fn take_commits(&mut self) -> Commits {
+        std::mem::take(&mut self.commits)
+    }
+
+    /// The server's process has just begun: nobody is connected.
+    pub(super) fn restarted(&mut self, dice: u64) {
+        self.views.hide();
+        self.views.forget();
+        self.locks = Locks::default();
+        self.clients.clear();
+        self.changed.clear();
+        self.finished.clear();
+        self.dice = dice;
+    }
+
+    /// A session begins; what it gets back is notified when a statement that waited has its answer.
     pub(super) fn connected(&mut self, session: SessionId) -> Rc<Notify> {
-        self.turns.entry(session).or_default().clone()
+        self.clients.entry(session).or_default().turn.clone()
     }
 
-    /// Runs a statement, or puts the session into the queue.
+    /// Whether a session's transaction is open.
+    pub(super) fn in_transaction(&self, session: SessionId) -> bool {
+        self.clients.get(&session).is_some_and(|client| client.transaction.is_some())
+    }
+
+    /// A transaction begins.
     ///
     /// # Errors
-    /// The statement failed. The caller must roll back.
-    pub(super) fn execute(&mut self, session: SessionId, execution: Execution<'_>, rows: Rows<'_>) -> Result<Outcome, SqlError> {
-        let Execution { statement, values, wall, alone } = execution;
-        if statement.writes || statement.locks {
-            if !self.enter(session) {
-                return Ok(Outcome::Wait);
-            }
-            self.show();
-            if !alone && statement.writes {
-                self.open_savepoint();
-            }
-            let count = self.sqlite.run(statement, values, wall, rows)?;
-            if let Some(writer) = &mut self.writer
-                && writer.savepoint
-                && statement.writes
-            {
-                writer.writes.push(Done { statement: statement.clone(), values: values.to_vec(), wall });
-            }
-            return Ok(Outcome::Done(count));
+    /// These rules know no such level.
+    pub(super) fn begin(&mut self, session: SessionId, level: Option<Level>) -> Result<(), SqlError> {
+        let rules = match (level, self.rules.is_innodb()) {
+            (None, _) => self.rules,
+            (Some(Level::ReadCommitted), false) => Rules::PostgresReadCommitted,
+            (Some(Level::RepeatableRead), false) => Rules::PostgresRepeatableRead,
+            (Some(Level::Serializable), false) => Rules::PostgresSerializable,
+            (Some(Level::ReadCommitted), true) => Rules::InnodbReadCommitted,
+            (Some(Level::RepeatableRead), true) => Rules::InnodbRepeatableRead,
+            (Some(Level::Serializable), true) => return Err(SqlError::unsupported("InnoDB's SERIALIZABLE")),
+        };
+        if let Some(client) = self.clients.get_mut(&session)
+            && client.transaction.is_none()
+        {
+            client.transaction = Some(Transaction::new(rules));
         }
-        if self.writes(session) {
-            self.show();
-        } else {
-            self.hide();
-        }
-        self.sqlite.run(statement, values, wall, rows).map(Outcome::Done)
+        Ok(())
     }
 
-    /// Ends a session's transaction with success: what it changed, if it had the gate.
-    pub(super) fn commit(&mut self, session: SessionId) -> Option<Touched> {
-        if !self.writes(session) {
-            return None;
+    /// Runs a statement, or lets it wait.
+    ///
+    /// # Errors
+    /// The statement failed. What that means for its transaction has been done already.
+    pub(super) fn execute(&mut self, session: SessionId, execution: Execution<'_>, rows: Rows<'_>) -> Result<Outcome, SqlError> {
+        let Some(client) = self.clients.get_mut(&session) else { return Err(SqlError::new("57P01", "the session is over")) };
+        let Some(mut transaction) = client.transaction.take() else {
+            if self.nobody_else(session) {
+                return self.by_itself(execution, rows).map(Outcome::Done);
+            }
+            let transaction = Transaction { alone: true, ..Transaction::new(self.rules) };
+            return self.run(session, transaction, execution, rows);
+        };
+        transaction.origin = transaction.origin.or(execution.origin);
+        self.run(session, transaction, execution, rows)
+    }
+
+    fn run(
+        &mut self,
+        session: SessionId,
+        mut transaction: Transaction,
+        execution: Execution<'_>,
+        rows: Rows<'_>,
+    ) -> Result<Outcome, SqlError> {
+        transaction.origin = transaction.origin.or(execution.origin);
+        match self.attempt(session, &mut transaction, execution, rows) {
+            Ok(count) => {
+                self.ran(session, transaction);
+                Ok(Outcome::Done(count))
+            }
+            Err(attempt::Stop::Failed(error)) => {
+                self.failed(session, transaction, &error);
+                Err(error)
+            }
+            Err(attempt::Stop::Blocked(block)) => {
+                self.wait(session, transaction, execution, block);
+                Ok(Outcome::Wait)
+            }
         }
-        self.show();
-        if self.writer.as_ref().is_some_and(|writer| writer.savepoint) {
-            self.sqlite.control("RELEASE tx");
+    }
+
+    /// A statement on a database that nobody else uses: no view, no lock.
+    fn by_itself(&mut self, execution: Execution<'_>, rows: Rows<'_>) -> Result<u64, SqlError> {
+        let Execution { statement, values, origin } = execution;
+        self.views.hide();
+        let sqlite = self.views.sqlite();
+        if !statement.writes {
+            return sqlite.run(statement, values, self.wall, rows);
         }
-        let touched = self.sqlite.take_touched();
-        self.hand_over();
-        Some(touched)
+        sqlite.capture().start();
+        let count = sqlite.run(statement, values, self.wall, rows);
+        let mut changes = sqlite.capture().stop();
+        let count = count? - self.idle(statement, &mut changes);
+        if !changes.is_empty() {
+            let changes = self.views.committed(changes, false);
+            self.commits.push((origin, changes));
+        }
+        Ok(count)
+    }
+
+    /// InnoDB makes no version of a row that is written as it was, and an `UPDATE` does not count it.
+    fn idle(&self, statement: &Statement, changes: &mut Vec<Change>) -> u64 {
+        if !self.rules.is_innodb() {
+            return 0;
+        }
+        let before = changes.len();
+        changes.retain(|change| !change.is_idle());
+        if statement.footprint.scans { (before - changes.len()) as u64 } else { 0 }
+    }
+
+    /// Ends a session's transaction with success.
+    ///
+    /// # Errors
+    /// The transaction cannot be placed in any serial order; it is rolled back.
+    pub(super) fn commit(&mut self, session: SessionId) -> Result<(), SqlError> {
+        let Some(transaction) = self.clients.get_mut(&session).and_then(|client| client.transaction.take()) else { return Ok(()) };
+        if self.is_dangerous(session, &transaction) {
+            self.finish(session, transaction, false);
+            return Err(serializable::failure());
+        }
+        self.finish(session, transaction, true);
+        Ok(())
     }
 
     /// Ends a session's transaction, or its waiting, without a trace.
     pub(super) fn rollback(&mut self, session: SessionId) {
-        self.queue.retain(|waiting| *waiting != session);
-        if !self.writes(session) {
-            return;
+        let Some(client) = self.clients.get_mut(&session) else { return };
+        client.waiting = None;
+        client.answer = None;
+        if let Some(transaction) = client.transaction.take() {
+            self.finish(session, transaction, false);
         }
-        if self.writer.as_ref().is_some_and(|writer| writer.savepoint) {
-            self.sqlite.control("ROLLBACK TO tx");
-            self.sqlite.control("RELEASE tx");
-        }
-        self.sqlite.take_touched();
-        self.hand_over();
     }
 
-    /// A session has waited for too long. False if the gate was handed to it just now.
-    pub(super) fn give_up(&mut self, session: SessionId) -> bool {
-        self.queue.retain(|waiting| *waiting != session);
-        !self.writes(session)
-    }
-
-    /// A session is over, however it ended.
-    pub(super) fn ended(&mut self, session: SessionId) {
+    /// A client has left: its transaction is rolled back, and whoever waited for it goes on.
+    pub(super) fn left(&mut self, session: SessionId) {
         self.rollback(session);
-        self.turns.remove(&session);
+        self.clients.remove(&session);
     }
 
-    /// The server's process is over: nobody is connected any more.
-    pub(super) fn restarted(&mut self) {
-        self.queue.clear();
-        while let Some((session, _)) = self.turns.pop_first() {
-            self.rollback(session);
+    /// A session's task was killed, as all of them are when the server dies: nobody goes on.
+    pub(super) fn dropped(&mut self, session: SessionId) {
+        if let Some(Client { transaction: Some(transaction), .. }) = self.clients.remove(&session) {
+            self.views.leave(session);
+            self.locks.release(session, transaction.held);
         }
     }
 
-    fn writes(&self, session: SessionId) -> bool {
-        self.writer.as_ref().is_some_and(|writer| writer.session == session)
+    fn nobody_else(&self, session: SessionId) -> bool {
+        self.clients.iter().all(|(id, client)| *id == session || client.transaction.is_none())
     }
 
-    /// Takes the gate, or queues for it; tells whether the session has it.
-    fn enter(&mut self, session: SessionId) -> bool {
-        if self.writer.is_none() {
-            self.writer = Some(Writer { session, savepoint: false, shown: true, writes: Vec::new() });
-        }
-        let mine = self.writes(session);
-        if !mine && !self.queue.contains(&session) {
-            self.queue.push_back(session);
-        }
-        mine
-    }
-
-    /// Gives the gate to the session that has waited longest.
-    fn hand_over(&mut self) {
-        self.writer = self.queue.pop_front().map(|session| {
-            if let Some(turn) = self.turns.get(&session) {
-                turn.notify_one();
+    /// Ends a transaction that has been taken from its client.
+    fn finish(&mut self, session: SessionId, transaction: Transaction, commit: bool) {
+        let Transaction { rules, origin, snapshot, overlay, held, reads, writes, .. } = transaction;
+        let open = || self.clients.values().filter_map(|client| client.transaction.as_ref());
+        let (others, snapshots) = (open().next().is_some(), open().any(|other| other.snapshot.is_some()));
+        if commit {
+            let changes = self.views.commit(session, overlay, snapshots);
+            if snapshots {
+                self.note_changes(&changes);
             }
-            Writer { session, savepoint: false, shown: true, writes: Vec::new() }
-        });
-    }
-
-    fn open_savepoint(&mut self) {
-        if let Some(writer) = self.writer.as_mut().filter(|writer| !writer.savepoint) {
-            self.sqlite.control("SAVEPOINT tx");
-            writer.savepoint = true;
-        }
-    }
-
-    /// Takes the writer's changes off the connection.
-    fn hide(&mut self) {
-        if let Some(writer) = self.writer.as_mut().filter(|writer| writer.shown && !writer.writes.is_empty()) {
-            self.sqlite.control("ROLLBACK TO tx");
-            self.sqlite.take_touched();
-            writer.shown = false;
-        }
-    }
-
-    /// Makes the writer's changes again, if they were taken off.
-    fn show(&mut self) {
-        if let Some(writer) = self.writer.as_mut().filter(|writer| !writer.shown) {
-            for Done { statement, values, wall } in &writer.writes {
-                self.sqlite
-                    .run(statement, values, *wall, &mut |_| Ok(()))
-                    .unwrap_or_else(|error| panic!("a write that ran once runs again, for the gate keeps what is committed: {error:?}"));
+            if !changes.is_empty() {
+                self.commits.push((origin, changes));
             }
-            writer.shown = true;
+            if rules == Rules::PostgresSerializable && snapshot.is_some() && others {
+                self.finished.push(Finished { at: self.views.now(), reads, writes });
+            }
+        } else {
+            self.views.leave(session);
+        }
+        if !snapshots {
+            self.views.forget();
+            self.changed.clear();
+        }
+        if !others {
+            self.finished.clear();
+        }
+        self.locks.release(session, held);
+        self.wake(session, commit);
+    }
+
+    fn note_changes(&mut self, changes: &[Change]) {
+        let at = self.views.now();
+        for change in changes {
+            let table = &self.views.sqlite().tables()[change.table];
+            let stays = change.old.is_some() && change.new.is_some();
+            if let Some(old) = &change.old {
+                self.changed.insert(table.row_key(change.table, old), LastChange { at, exists: stays });
+            }
+            for index in 0..table.keys.len() {
+                if let Some(old) = change.old.as_ref().filter(|_| index > 0).and_then(|old| table.key(change.table, index, old)) {
+                    self.changed.insert(old, LastChange { at, exists: false });
+                }
+                if let Some(new) = change.new.as_ref().and_then(|new| table.key(change.table, index, new)) {
+                    self.changed.insert(new, LastChange { at, exists: true });
+                }
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ mod extended;
 
 use super::changes::Origin;
 use super::error::SqlError;
-use super::isolation::{Execution, Outcome, SessionId};
+use super::isolation::{Answer, Execution, Outcome, SessionId};
 use super::statement::{Kind, Statement};
 use super::wire::{self, Body, Message, format};
 use super::{Database, lexer};
@@ -13,8 +13,7 @@ use crate::id::{HostId, TxId};
 use crate::time::SimTime;
 use bytes::{BufMut, BytesMut};
 use extended::Portal;
-use rusqlite::Row;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tokio::sync::Notify;
@@ -45,7 +44,7 @@ pub(super) struct Session {
     /// The client's host.
     by: HostId,
     id: SessionId,
-    /// Notified when the gate becomes this session's.
+    /// Notified when a statement that waited has its answer.
     turn: Rc<Notify>,
     block: Block,
     /// Number and beginning of the transaction, from its first statement on.
@@ -87,7 +86,7 @@ impl Session {
 
     /// Ends the session from the server's side.
     pub(super) fn end(&mut self, why: &SqlError) {
-        self.db.isolation.borrow_mut().rollback(self.id);
+        self.rollback();
         wire::put_error(&mut self.out, "FATAL", why);
     }
 
@@ -128,18 +127,33 @@ impl Session {
         After::GoOn
     }
 
-    /// A statement failed: nothing of its transaction remains, its locks included.
+    /// The client is gone: what it did not commit is undone, and whoever waited for it goes on.
+    pub(super) fn leave(&mut self) {
+        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().left(self.id);
+        self.db.tell(&*self.host);
+    }
+
+    /// A statement failed. PostgreSQL: nothing of its transaction remains, its locks included.
+    /// InnoDB: the transaction goes on, unless it is gone.
     fn fail(&mut self, error: &SqlError) {
         if error.is_ours() {
             self.host.not_offered(error.message.clone());
         }
-        self.db.isolation.borrow_mut().rollback(self.id);
-        self.transaction = None;
         self.block = match self.block {
+            Block::Open if self.is_innodb() && self.db.isolation.borrow().in_transaction(self.id) => Block::Open,
             Block::None | Block::Implicit => Block::None,
+            Block::Open | Block::Failed if self.is_innodb() => Block::None,
             Block::Open | Block::Failed => Block::Failed,
         };
+        if self.block != Block::Open {
+            self.rollback();
+        }
         wire::put_error(&mut self.out, "ERROR", error);
+    }
+
+    fn is_innodb(&self) -> bool {
+        self.db.knobs.rules.is_innodb()
     }
 
     fn ready(&mut self) {
@@ -160,8 +174,10 @@ impl Session {
             self.fail(&error);
         }
         if self.block == Block::Implicit {
-            self.commit();
             self.block = Block::None;
+            if let Err(error) = self.commit() {
+                self.fail(&error);
+            }
         }
         self.ready();
     }
@@ -173,8 +189,10 @@ impl Session {
         if statements.is_empty() {
             wire::put_empty(&mut self.out, b'I');
         }
-        if statements.len() > 1 && self.block == Block::None {
-            self.block = Block::Implicit;
+        // MySQL commits each by itself.
+        let together = statements.len() > 1 && !self.is_innodb();
+        if together {
+            self.begin_implicitly()?;
         }
         for text in &statements {
             let statement = match self.statement(text, &[]) {
@@ -186,9 +204,17 @@ impl Session {
             }
             self.run(&statement, &[], &[]).await?;
             // A COMMIT in the middle: what follows is a transaction again.
-            if statements.len() > 1 && self.block == Block::None {
-                self.block = Block::Implicit;
+            if together {
+                self.begin_implicitly()?;
             }
+        }
+        Ok(())
+    }
+
+    fn begin_implicitly(&mut self) -> Result<(), SqlError> {
+        if self.block == Block::None {
+            self.db.isolation.borrow_mut().begin(self.id, None)?;
+            self.block = Block::Implicit;
         }
         Ok(())
     }
@@ -203,13 +229,12 @@ impl Session {
         match statement.kind {
             Kind::Commit | Kind::Rollback => {
                 let keeps = statement.kind == Kind::Commit && !failed;
-                if keeps {
-                    self.commit();
-                } else {
-                    self.db.isolation.borrow_mut().rollback(self.id);
-                }
-                self.transaction = None;
                 self.block = Block::None;
+                if keeps {
+                    self.commit()?;
+                } else {
+                    self.rollback();
+                }
                 wire::put_complete(&mut self.out, if keeps { "COMMIT" } else { "ROLLBACK" }, None);
             }
             Kind::Begin | Kind::Set | Kind::Query if failed => {
@@ -217,6 +242,11 @@ impl Session {
             }
             Kind::Empty => wire::put_empty(&mut self.out, b'I'),
             Kind::Begin => {
+                // MySQL commits what is open; PostgreSQL warns, and the transaction goes on.
+                if self.is_innodb() {
+                    self.commit()?;
+                }
+                self.db.isolation.borrow_mut().begin(self.id, statement.level)?;
                 self.block = Block::Open;
                 wire::put_complete(&mut self.out, statement.tag, None);
             }
@@ -234,45 +264,78 @@ impl Session {
         if self.transaction.is_none() && (!alone || statement.writes || statement.locks) {
             self.transaction = Some((self.db.next_transaction(), self.host.now()));
         }
-        let count = loop {
-            let execution = Execution { statement, values, wall: self.host.wall(), alone };
+        let origin = self.transaction.map(|(tx, began)| Origin { tx, by: self.by, began });
+        let begin = self.out.len();
+        let outcome = {
             let out = &mut self.out;
-            let mut put_row = |row: &Row<'_>| put_row(out, statement, row, formats);
-            let outcome = self.db.isolation.borrow_mut().execute(self.id, execution, &mut put_row)?;
-            match outcome {
-                Outcome::Done(count) => break count,
-                Outcome::Wait => self.wait().await?,
+            let mut put = |row: &rusqlite::Row<'_>| put_row(out, statement, formats, |i| Ok(row.get_ref(i)?));
+            let mut isolation = self.db.isolation.borrow_mut();
+            isolation.clock(self.host.wall());
+            isolation.execute(self.id, Execution { statement, values, origin }, &mut put)
+        };
+        if !matches!(outcome, Ok(Outcome::Done(_))) {
+            // Rows of a statement that was stopped on its way are no answer.
+            self.out.truncate(begin);
+        }
+        self.db.tell(&*self.host);
+        let count = match outcome? {
+            Outcome::Done(count) => count,
+            Outcome::Wait => {
+                let Answer { count, rows } = self.wait().await?;
+                for row in &rows {
+                    put_row(&mut self.out, statement, formats, |i| Ok(ValueRef::from(&row[i])))?;
+                }
+                count
             }
         };
         if alone {
-            self.commit();
+            self.transaction = None;
         }
         wire::put_complete(&mut self.out, statement.tag, Some(count));
         Ok(())
     }
 
-    /// Waits for the gate. A client that hangs up meanwhile is not noticed, as on a real server.
-    async fn wait(&self) -> Result<(), SqlError> {
-        let granted = within(&*self.host, self.db.knobs.lock_timeout, self.turn.notified()).await;
-        if granted.is_none() && self.db.isolation.borrow_mut().give_up(self.id) {
-            return Err(SqlError::new("55P03", "canceling statement due to lock timeout"));
+    /// Waits for other transactions. A client that hangs up meanwhile is not noticed, as on a real server.
+    async fn wait(&self) -> Result<Answer, SqlError> {
+        let answered = async {
+            loop {
+                self.turn.notified().await;
+                if let Some(answer) = self.db.isolation.borrow_mut().answer(self.id) {
+                    return answer;
+                }
+            }
+        };
+        if let Some(answer) = within(&*self.host, self.db.knobs.lock_timeout, answered).await {
+            return answer;
         }
-        Ok(())
+        self.db.isolation.borrow_mut().clock(self.host.wall());
+        let answer = self.db.isolation.borrow_mut().give_up(self.id);
+        self.db.tell(&*self.host);
+        answer
     }
 
     /// Makes what the transaction did permanent, and tells it.
-    fn commit(&mut self) {
-        let touched = self.db.isolation.borrow_mut().commit(self.id);
-        if let (Some(touched), Some((tx, began))) = (touched, self.transaction.take()) {
-            self.db.tell(&*self.host, Origin { tx, by: self.by, began }, touched);
-        }
+    fn commit(&mut self) -> Result<(), SqlError> {
+        self.transaction = None;
+        self.db.isolation.borrow_mut().clock(self.host.wall());
+        let committed = self.db.isolation.borrow_mut().commit(self.id);
+        self.db.tell(&*self.host);
+        committed
+    }
+
+    /// Undoes what the transaction did; others who waited for it may commit now.
+    fn rollback(&mut self) {
+        self.transaction = None;
+        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().rollback(self.id);
+        self.db.tell(&*self.host);
     }
 }
 
-/// The client is gone, or the server's process is: what was not committed is undone.
+/// The server's process is over. A client that leaves while it lives says so by [`Session::leave`].
 impl Drop for Session {
     fn drop(&mut self) {
-        self.db.isolation.borrow_mut().ended(self.id);
+        self.db.isolation.borrow_mut().dropped(self.id);
     }
 }
 
@@ -280,12 +343,17 @@ fn aborted() -> SqlError {
     SqlError::new("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 }
 
-fn put_row(out: &mut BytesMut, statement: &Statement, row: &Row<'_>, formats: &[bool]) -> Result<(), SqlError> {
+fn put_row<'v>(
+    out: &mut BytesMut,
+    statement: &Statement,
+    formats: &[bool],
+    value: impl Fn(usize) -> Result<ValueRef<'v>, SqlError>,
+) -> Result<(), SqlError> {
     let start = out.len();
     let done = wire::put(out, b'D', |out| {
         out.put_u16(u16::try_from(statement.columns.len()).expect("SQLite returns at most 2000 columns"));
         for (i, column) in statement.columns.iter().enumerate() {
-            column.of.encode(row.get_ref(i)?, format(formats, i), out)?;
+            column.of.encode(value(i)?, format(formats, i), out)?;
         }
         Ok(())
     });

@@ -4,10 +4,14 @@
 //! Making a database costs more than a whole run on it. So a thread keeps the connections it
 //! made: a run happens inside a savepoint, and dropping it rolls back to the template.
 
-use super::changes::{self, Touched};
+use super::changes;
 use super::dialect::{CLOCK, TO_INTEGER};
 use super::error::SqlError;
+use super::footprint::Footprint;
+use super::image::{CAPTURE, Capture, Image};
+use super::lexer;
 use super::statement::{self, Column, Kind, Statement};
+use super::tables::{self, Table};
 use super::value::{self, Type};
 use crate::settlement::{Period, SCHEMA, UNIQUE_MARKER};
 use crate::time::WallTime;
@@ -19,12 +23,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Prepared statements that SQLite keeps.
-const PREPARED: usize = 128;
+const PREPARED: usize = 256;
 /// Parsed statements kept by their text. Clients that write values into their text would fill any cache.
 const PARSED: usize = 512;
 /// Connections that a thread keeps.
@@ -51,31 +55,49 @@ pub(super) struct Sqlite {
     parsed: RefCell<BTreeMap<String, Vec<Form>>>,
     /// What the server's clock shows while a statement runs.
     clock: Arc<AtomicI64>,
-    touched: Arc<Mutex<Touched>>,
+    tables: Vec<Table>,
+    capture: Capture,
 }
 
 impl Sqlite {
-    fn open(template: &Template) -> rusqlite::Result<Sqlite> {
+    fn open(template: &Template) -> Result<Sqlite, String> {
+        let text = |error: rusqlite::Error| error.to_string();
+        let mut connection = Sqlite::filled(template).map_err(text)?;
+        let tables = tables::read(&connection)?;
+        let capture = Capture::install(&connection, &tables).map_err(text)?;
+        let clock = Arc::new(AtomicI64::new(0));
+        let read = clock.clone();
+        let finish = || {
+            connection.create_scalar_function(CLOCK, 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(read.load(Ordering::Relaxed)))?;
+            let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+            connection.create_scalar_function(TO_INTEGER, 1, pure, |arguments| {
+                value::to_integer(arguments.get_raw(0)).map_err(|error| rusqlite::Error::UserFunctionError(error.message.into()))
+            })?;
+            connection.authorizer(Some(authorize))
+        };
+        finish().map_err(text)?;
+        Ok(Sqlite { connection, parsed: RefCell::default(), clock, tables, capture })
+    }
+
+    /// A connection with the template's tables and rows.
+    fn filled(template: &Template) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_in_memory_with_flags(flags)?;
+        let connection = Connection::open_in_memory_with_flags(flags)?;
         // SQLite would wait in real time.
         connection.busy_timeout(Duration::ZERO)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
         fill(&connection, template)?;
+        Ok(connection)
+    }
 
-        let (clock, touched) = (Arc::new(AtomicI64::new(0)), Arc::new(Mutex::new(Touched::default())));
-        let read = clock.clone();
-        connection.create_scalar_function(CLOCK, 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(read.load(Ordering::Relaxed)))?;
-        let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-        connection.create_scalar_function(TO_INTEGER, 1, pure, |arguments| {
-            value::to_integer(arguments.get_raw(0)).map_err(|error| rusqlite::Error::UserFunctionError(error.message.into()))
-        })?;
-        let note = touched.clone();
-        connection.update_hook(Some(move |action, _: &str, table: &str, rowid| {
-            note.lock().expect("one thread uses a connection").note(action, table, rowid);
-        }))?;
-        connection.authorizer(Some(authorize))?;
-        Ok(Sqlite { connection, parsed: RefCell::default(), clock, touched })
+    /// The tables, by the place that changes and keys name.
+    pub(super) fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// What collects the images of changed rows.
+    pub(super) fn capture(&self) -> &Capture {
+        &self.capture
     }
 
     /// Runs a statement that manages savepoints.
@@ -99,12 +121,22 @@ impl Sqlite {
     }
 
     fn parse(&self, text: &str, given: &[u32]) -> Result<Statement, SqlError> {
-        let statement::Parsed { kind, tag, translation, parameters, results } = statement::parse(text, given)?;
-        let mut statement =
-            Statement { kind, sql: translation.sql, parameters, columns: Vec::new(), tag, writes: false, locks: translation.locks };
+        let statement::Parsed { kind, tag, level, translation, parameters, results } = statement::parse(text, given)?;
+        let mut statement = Statement {
+            kind,
+            sql: translation.sql,
+            parameters,
+            columns: Vec::new(),
+            tag,
+            level,
+            writes: false,
+            locks: translation.locks,
+            footprint: Footprint::default(),
+        };
         if kind == Kind::Query {
             let prepared = self.connection.prepare_cached(&statement.sql)?;
             statement.writes = !prepared.readonly();
+            statement.footprint = Footprint::of(&lexer::tokens(text)?, &statement.sql, &self.tables)?;
             let columns = prepared.columns();
             let exact = results.len() == columns.len();
             let told = |i: usize| if exact { results[i] } else { None };
@@ -151,9 +183,40 @@ impl Sqlite {
         run().unwrap_or_else(|error| panic!("the server's own queries fit its schema; `{sql}`: {error}"))
     }
 
-    /// Which rows were touched since the last call.
-    pub(super) fn take_touched(&self) -> Touched {
-        std::mem::take(&mut *self.touched.lock().expect("one thread uses a connection"))
+    /// Runs a statement that puts a row in place: the rowid first, then its values.
+    pub(super) fn put(&self, sql: &str, rowid: i64, values: &[Value]) -> rusqlite::Result<usize> {
+        let mut prepared = self.connection.prepare_cached(sql)?;
+        let rowid = Value::Integer(rowid);
+        prepared.execute(params_from_iter(std::iter::once(&rowid).chain(values)))
+    }
+
+    /// The rowid of the row that was inserted last.
+    pub(super) fn last_rowid(&self) -> i64 {
+        self.connection.last_insert_rowid()
+    }
+
+    /// Runs a text in SQLite's words for the rows that it changes, whether or not it succeeds.
+    pub(super) fn probe(&self, sql: &str, values: &[Value]) {
+        let _ = self.connection.prepare_cached(sql).and_then(|mut prepared| {
+            let values = &values[..values.len().min(prepared.parameter_count())];
+            let mut rows = prepared.query(params_from_iter(values))?;
+            while rows.next()?.is_some() {}
+            Ok(())
+        });
+    }
+
+    /// The rows of a table whose rowids a text in SQLite's words selects.
+    pub(super) fn images(&self, table: usize, rowids: &str, values: &[Value]) -> Result<Vec<Image>, SqlError> {
+        let Table { name, columns, .. } = &self.tables[table];
+        let mut prepared = self.connection.prepare_cached(&format!("SELECT rowid, * FROM \"{name}\" WHERE rowid IN ({rowids})"))?;
+        let values = &values[..values.len().min(prepared.parameter_count())];
+        let mut result = prepared.query(params_from_iter(values))?;
+        let mut images = Vec::new();
+        while let Some(row) = result.next()? {
+            let values = (1..=columns.len()).map(|i| row.get(i)).collect::<Result<_, _>>()?;
+            images.push(Image { rowid: row.get(0)?, values });
+        }
+        Ok(images)
     }
 }
 
@@ -199,6 +262,8 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
         "current_time",
     ];
     match context.action {
+        // Only the triggers that report images may call it.
+        AuthAction::Function { function_name: CAPTURE } if context.accessor.is_none() => Authorization::Deny,
         AuthAction::Function { function_name } if FORBIDDEN.iter().any(|f| function_name.eq_ignore_ascii_case(f)) => Authorization::Deny,
         _ => Authorization::Allow,
     }
@@ -219,7 +284,6 @@ impl Pooled {
             (template, sqlite)
         });
         sqlite.control("SAVEPOINT seed");
-        sqlite.take_touched();
         Pooled(Some((template, sqlite)))
     }
 }
@@ -250,7 +314,7 @@ impl Drop for Pooled {
     }
 }
 
-/// The tables by which [`Touched`] sorts rows are those of the schema.
+/// The tables whose changes the history knows are those of the schema.
 const _: () = assert!(changes::TABLES == SCHEMA.len());
 
 #[cfg(test)]
@@ -265,7 +329,7 @@ mod tests {
         let sum = |sqlite: &Sqlite| sqlite.read("SELECT sum(points) FROM points", &[], |row| row.get::<_, i64>(0));
         let first = Pooled::take(template());
         let update = first.statement("UPDATE points SET points = $1", &[20]).expect("it is SQL");
-        first.control("SAVEPOINT tx");
+        first.control("SAVEPOINT view");
         let count = first.run(&update, &[Value::Integer(5)], WallTime(0), &mut |_| Ok(())).expect("an update");
         assert_eq!((count, sum(&first)), (3, vec![15]));
         let other = Pooled::take(template());

@@ -3,6 +3,7 @@
 use super::columns;
 use super::dialect::{self, Translation};
 use super::error::SqlError;
+use super::footprint::Footprint;
 use super::lexer::{self, Token};
 use super::value::Type;
 
@@ -37,16 +38,29 @@ pub(super) struct Statement {
     pub columns: Vec<Column>,
     /// What the completion says: `SELECT`, `INSERT 0`, …
     pub tag: &'static str,
+    /// The isolation level that `BEGIN` asks for.
+    pub level: Option<Level>,
     /// It changes rows.
     pub writes: bool,
     /// It locks rows although it only reads.
     pub locks: bool,
+    /// What it touches.
+    pub footprint: Footprint,
+}
+
+/// An isolation level, as SQL names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
 }
 
 /// What the text alone tells about a statement.
 pub(super) struct Parsed {
     pub kind: Kind,
     pub tag: &'static str,
+    pub level: Option<Level>,
     pub translation: Translation,
     /// Types of the parameters: as the client gave them, else as the text tells, else `bigint`.
     pub parameters: Vec<Type>,
@@ -64,6 +78,7 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
         return Err(SqlError::new("42601", "cannot insert multiple commands into a prepared statement"));
     }
     let (kind, tag) = verb(&tokens)?;
+    let level = if kind == Kind::Begin { level(&tokens)? } else { None };
     let (translation, results);
     let mut parameters = Vec::new();
     match kind {
@@ -74,7 +89,7 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
         }
         Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set => (translation, results) = Default::default(),
     }
-    Ok(Parsed { kind, tag, translation, parameters, results })
+    Ok(Parsed { kind, tag, level, translation, parameters, results })
 }
 
 fn parameter_types(translation: &Translation, given: &[u32]) -> Result<Vec<Type>, SqlError> {
@@ -99,7 +114,9 @@ fn verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
         "with" => return main_verb(tokens),
         _ => return query_tag(first).map(|tag| (Kind::Query, tag)),
     };
-    isolation(tokens)?;
+    if control.0 != Kind::Begin {
+        isolation(tokens)?;
+    }
     if control.0 == Kind::Rollback && tokens.iter().any(|t| t.is("to")) {
         return Err(SqlError::unsupported("SAVEPOINT"));
     }
@@ -158,10 +175,23 @@ fn query_tag(verb: &Token<'_>) -> Result<&'static str, SqlError> {
     Err(SqlError::new("42601", format!("syntax error at or near \"{word}\"")))
 }
 
-/// Refuses transactions of another isolation than the one there is.
+/// The isolation level of `BEGIN` or `START TRANSACTION`.
+fn level(tokens: &[Token<'_>]) -> Result<Option<Level>, SqlError> {
+    let Some(at) = tokens.iter().position(|t| t.is("level")) else { return isolation(tokens).map(|()| None) };
+    let says = |words: &[&str]| words.iter().enumerate().all(|(n, word)| tokens.get(at + 1 + n).is_some_and(|t| t.is(word)));
+    match () {
+        // PostgreSQL treats READ UNCOMMITTED as READ COMMITTED.
+        () if says(&["read", "committed"]) || says(&["read", "uncommitted"]) => Ok(Some(Level::ReadCommitted)),
+        () if says(&["repeatable", "read"]) => Ok(Some(Level::RepeatableRead)),
+        () if says(&["serializable"]) => Ok(Some(Level::Serializable)),
+        () => Err(SqlError::new("42601", "syntax error in the isolation level")),
+    }
+}
+
+/// Refuses to change the isolation of transactions but at their beginning.
 fn isolation(tokens: &[Token<'_>]) -> Result<(), SqlError> {
     if tokens.iter().any(|t| t.is_any(&["serializable", "repeatable", "uncommitted", "prepared"])) {
-        return Err(SqlError::unsupported("an isolation level other than READ COMMITTED"));
+        return Err(SqlError::unsupported("an isolation level anywhere but in BEGIN or START TRANSACTION"));
     }
     if tokens.windows(2).any(|pair| pair[0].is("read") && pair[1].is("only")) {
         return Err(SqlError::unsupported("READ ONLY"));

@@ -1,0 +1,264 @@
+//! One statement of a transaction: the view it runs on, what it locks, what stops it.
+
+use super::{Execution, Isolation, Rules, SessionId, SqlError, Transaction, serializable};
+use crate::world::servers::postgres::footprint::{Locked, Rows as Found};
+use crate::world::servers::postgres::image::{Change, Image};
+use crate::world::servers::postgres::locks::Hold;
+use crate::world::servers::postgres::sqlite::Rows;
+use crate::world::servers::postgres::tables::Key;
+use rusqlite::types::Value;
+
+/// Why a statement did not run.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Failed(SqlError),
+    Blocked(Block),
+}
+
+/// What a statement waits for.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// Whose transactions have to end.
+    pub on: Vec<SessionId>,
+    pub key: Key,
+    /// It wants to insert a value of a unique key that somebody else has inserted.
+    pub duplicate: bool,
+}
+
+impl From<SqlError> for Stop {
+    fn from(error: SqlError) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+impl Isolation {
+    /// Runs a statement: how many rows it returned or changed.
+    pub(super) fn attempt(
+        &mut self,
+        session: SessionId,
+        transaction: &mut Transaction,
+        execution: Execution<'_>,
+        rows: Rows<'_>,
+    ) -> Result<u64, Stop> {
+        let Execution { statement, values, .. } = execution;
+        let plain = !statement.writes && !statement.locks;
+        let now = self.views.now();
+        let innodb = transaction.rules.is_innodb();
+        let by_snapshot = transaction.is_postgres_snapshot() || (transaction.is_innodb_snapshot() && plain);
+        let base = if by_snapshot { *transaction.snapshot.get_or_insert(now) } else { now };
+        if transaction.rules == Rules::PostgresSerializable {
+            transaction.read(&statement.footprint, values);
+        }
+        if plain {
+            if !self.views.shows_as_much(base, &transaction.overlay, statement.footprint.tables) {
+                self.views.show(base, session, &mut transaction.overlay);
+            }
+            let count = self.views.sqlite().run(statement, values, self.wall, rows)?;
+            return if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(count) };
+        }
+        if innodb {
+            self.wait_for_invisible(session, execution)?;
+        } else if statement.footprint.locks_aggregates {
+            return Err(SqlError::unsupported("FOR UPDATE with aggregate functions, which PostgreSQL refuses, too").into());
+        }
+        self.views.show(base, session, &mut transaction.overlay);
+        if let Some(locked) = &statement.footprint.locked
+            && (statement.locks || transaction.is_innodb_snapshot())
+        {
+            self.lock_rows(session, transaction, locked, values)?;
+        }
+        if transaction.is_innodb_snapshot() {
+            self.lock_searched(session, transaction, execution)?;
+        }
+        if !statement.writes {
+            let count = self.views.sqlite().run(statement, values, self.wall, rows)?;
+            return if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(count) };
+        }
+        self.write(session, transaction, execution, rows)
+    }
+
+    /// InnoDB finds a row by its key also where this view does not show it yet: it waits for whoever inserted it.
+    fn wait_for_invisible(&self, session: SessionId, execution: Execution<'_>) -> Result<(), Stop> {
+        let footprint = &execution.statement.footprint;
+        if !footprint.scans && !execution.statement.locks {
+            return Ok(());
+        }
+        let Some((table, rows)) = footprint.reads.first() else { return Ok(()) };
+        let Some(key) = rows.key(*table, execution.values) else { return Ok(()) };
+        match self.locks.holder(&key).filter(|holder| *holder != session) {
+            Some(holder) => Err(Stop::Blocked(Block { on: vec![holder], key, duplicate: false })),
+            None => Ok(()),
+        }
+    }
+
+    /// Locks the rows that a locking clause, or the source of an `INSERT … SELECT`, finds.
+    fn lock_rows(&mut self, session: SessionId, transaction: &mut Transaction, locked: &Locked, values: &[Value]) -> Result<(), Stop> {
+        let Locked { table, sql, shared } = locked;
+        let hold = if *shared { Hold::Shared } else { Hold::Exclusive };
+        let images = self.views.sqlite().images(*table, sql, values)?;
+        if images.is_empty() && transaction.is_innodb_snapshot() && !shared {
+            self.locks.close(session, &mut transaction.held, *table);
+        }
+        self.lock_images(session, transaction, *table, &images, hold)
+    }
+
+    /// InnoDB's repeatable read locks whatever it has to look at, and the gaps between.
+    fn lock_searched(&mut self, session: SessionId, transaction: &mut Transaction, execution: Execution<'_>) -> Result<(), Stop> {
+        let statement = execution.statement;
+        let [(table, Found::All)] = statement.footprint.reads[..] else { return Ok(()) };
+        if !statement.footprint.scans && !statement.locks {
+            return Ok(());
+        }
+        let shared = statement.footprint.locked.as_ref().is_some_and(|locked| locked.shared);
+        let images =
+            self.views.sqlite().images(table, &format!("SELECT rowid FROM \"{}\"", self.views.sqlite().tables()[table].name), &[])?;
+        self.lock_images(session, transaction, table, &images, if shared { Hold::Shared } else { Hold::Exclusive })?;
+        self.locks.close(session, &mut transaction.held, table);
+        Ok(())
+    }
+
+    fn lock_images(
+        &mut self,
+        session: SessionId,
+        transaction: &mut Transaction,
+        table: usize,
+        images: &[Image],
+        hold: Hold,
+    ) -> Result<(), Stop> {
+        for image in images {
+            let key = self.views.sqlite().tables()[table].row_key(table, image);
+            if transaction.is_postgres_snapshot() && self.changed_since(transaction, &key).is_some() {
+                return Err(concurrent_update().into());
+            }
+            self.lock(session, transaction, key, hold)?;
+        }
+        Ok(())
+    }
+
+    fn lock(&mut self, session: SessionId, transaction: &mut Transaction, key: Key, hold: Hold) -> Result<(), Stop> {
+        let shared = hold != Hold::Shared && self.locks.shares(session, &key);
+        self.locks
+            .take(session, &mut transaction.held, &key, hold)
+            .map_err(|on| Stop::Blocked(Block { on, key: key.clone(), duplicate: hold == Hold::Insert }))?;
+        if shared {
+            transaction.upgraded.push(key);
+        }
+        Ok(())
+    }
+
+    /// Whether a key was changed since the transaction's snapshot, and if so, whether it is there now.
+    fn changed_since(&self, transaction: &Transaction, key: &Key) -> Option<bool> {
+        let snapshot = transaction.snapshot?;
+        self.changed.get(key).filter(|change| change.at > snapshot).map(|change| change.exists)
+    }
+
+    fn write(&mut self, session: SessionId, transaction: &mut Transaction, execution: Execution<'_>, rows: Rows<'_>) -> Result<u64, Stop> {
+        let Execution { statement, values, .. } = execution;
+        self.views.open();
+        let sqlite = self.views.sqlite();
+        sqlite.capture().start();
+        let count = sqlite.run(statement, values, self.wall, rows);
+        let mut changes = sqlite.capture().stop();
+        let count = match count {
+            Ok(count) => count,
+            Err(error) if error.code == "23505" => return Err(self.in_the_way(session, transaction, execution, error)),
+            Err(error) => return Err(error.into()),
+        };
+        let mut allowed = self.lock_changes(session, transaction, execution, &changes);
+        if allowed.is_ok() && transaction.rules == Rules::PostgresSerializable {
+            self.note_writes(transaction, &changes);
+            if self.is_dangerous(session, transaction) {
+                allowed = Err(serializable::failure().into());
+            }
+        }
+        if let Err(stop) = allowed {
+            self.views.hide();
+            return Err(stop);
+        }
+        if transaction.is_innodb_snapshot()
+            && changes.is_empty()
+            && let [(table, Found::Literal(_) | Found::Parameter(_))] = statement.footprint.reads[..]
+        {
+            // A key that is not there: nobody else may insert it.
+            self.locks.close(session, &mut transaction.held, table);
+        }
+        let idle = self.idle(statement, &mut changes);
+        transaction.overlay.extend(changes);
+        self.views.shows(session, &transaction.overlay);
+        Ok(count - idle)
+    }
+
+    fn lock_changes(
+        &mut self,
+        session: SessionId,
+        transaction: &mut Transaction,
+        execution: Execution<'_>,
+        changes: &[Change],
+    ) -> Result<(), Stop> {
+        for change in changes {
+            let table = &self.views.sqlite().tables()[change.table];
+            let own =
+                change.old.as_ref().is_some_and(|old| table.keys[0].is_empty() && transaction.overlay.inserted(change.table, old.rowid));
+            for (key, appears) in table.locks(change) {
+                // A row without a key that only this transaction can see.
+                if key.index == 0 && self.views.sqlite().tables()[change.table].keys[0].is_empty() && (own || change.old.is_none()) {
+                    continue;
+                }
+                let changed = if transaction.is_postgres_snapshot() { self.changed_since(transaction, &key) } else { None };
+                if changed.is_some() && !appears {
+                    return Err(concurrent_update().into());
+                }
+                self.lock(session, transaction, key.clone(), if appears { Hold::Insert } else { Hold::Exclusive })?;
+                if changed == Some(true) {
+                    return Err(if execution.statement.footprint.on_conflict { concurrent_update() } else { duplicate(&key, self) }.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which rows made a unique key fail: they may be about to vanish.
+    fn in_the_way(&mut self, session: SessionId, transaction: &mut Transaction, execution: Execution<'_>, error: SqlError) -> Stop {
+        let Execution { statement, values, .. } = execution;
+        let Some(probe) = &statement.footprint.probe else { return error.into() };
+        let sqlite = self.views.sqlite();
+        sqlite.capture().start();
+        sqlite.probe(probe, values);
+        let hit = sqlite.capture().stop();
+        self.views.hide();
+        for (table, old) in hit.iter().filter(|change| change.new.is_none()).filter_map(|change| Some((change.table, change.old.as_ref()?)))
+        {
+            let key = self.views.sqlite().tables()[table].row_key(table, old);
+            let innodb = transaction.rules.is_innodb();
+            match self.locks.holder(&key).filter(|holder| *holder != session) {
+                // PostgreSQL does not mind a row that is only locked.
+                Some(holder) if innodb || self.changes(holder, table, old.rowid) => {
+                    return Stop::Blocked(Block { on: vec![holder], key, duplicate: false });
+                }
+                None if innodb => {
+                    if let Err(stop) = self.lock(session, transaction, key, Hold::Shared) {
+                        return stop;
+                    }
+                }
+                Some(_) | None => {}
+            }
+        }
+        error.into()
+    }
+
+    /// Whether a session's open transaction changes a row.
+    fn changes(&self, session: SessionId, table: usize, rowid: i64) -> bool {
+        let transaction = self.clients.get(&session).and_then(|client| client.transaction.as_ref());
+        transaction.is_some_and(|transaction| transaction.overlay.touches(table, rowid))
+    }
+}
+
+fn concurrent_update() -> SqlError {
+    SqlError::new("40001", "could not serialize access due to concurrent update")
+}
+
+fn duplicate(key: &Key, isolation: &Isolation) -> SqlError {
+    let table = &isolation.views.sqlite().tables()[key.table];
+    let columns: Vec<String> = table.keys[key.index].iter().map(|column| format!("{}.{}", table.name, table.columns[*column])).collect();
+    SqlError::new("23505", format!("duplicate key value violates unique constraint ({})", columns.join(", ")))
+}
