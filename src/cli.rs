@@ -82,6 +82,10 @@ struct VerifyArgs {
     /// Only these fault classes, and calm, which the others are compared with
     #[arg(long, value_name = "CLASS", value_delimiter = ',')]
     faults: Vec<String>,
+    /// Rules of the database for all rows: postgresql, innodb, or DATABASE-LEVEL such as postgres-serializable
+    /// [default: postgresql, and innodb once more where it decides]
+    #[arg(long, value_name = "RULES")]
+    rules: Option<String>,
     /// Instead of a number of seeds: as many as fit in this time, such as 30s or 10m
     #[arg(long, value_name = "TIME", conflicts_with = "seeds")]
     budget: Option<String>,
@@ -114,7 +118,7 @@ Exit codes:
   3  the history is not the one that the witness recorded, or the run does not repeat")]
 struct ReplayArgs {
     /// A witness file, as `verify` writes them
-    #[arg(value_name = "WITNESS", conflicts_with_all = ["strategy", "faults", "seed", "pinned", "engine"])]
+    #[arg(value_name = "WITNESS", conflicts_with_all = ["strategy", "faults", "rules", "seed", "pinned", "engine"])]
     witness: Option<PathBuf>,
     /// The strategy, if there is no witness
     #[arg(long, value_name = "NAME", requires = "faults")]
@@ -122,6 +126,9 @@ struct ReplayArgs {
     /// The fault class
     #[arg(long, value_name = "CLASS", requires = "strategy")]
     faults: Option<String>,
+    /// Rules of its database: postgresql, innodb, or DATABASE-LEVEL [default: postgresql]
+    #[arg(long, value_name = "RULES", requires = "strategy")]
+    rules: Option<String>,
     /// The run's seed [default: 1]
     #[arg(long, value_name = "N", requires = "strategy", value_parser = numbers::seed, allow_negative_numbers = true)]
     seed: Option<u64>,

@@ -82,6 +82,11 @@ pub trait Strategy: Send + Sync {
         vec![Expectation::never(&Letter::ALL, "the strategy admits nothing else")]
     }
 
+    /// The rules under which the table shows it once more, because a database decides its verdict.
+    fn also_under(&self) -> &'static [Rules] {
+        &[]
+    }
+
     /// What a process does once when it starts, before anything else. If that fails, it goes on all the same.
     ///
     /// # Errors

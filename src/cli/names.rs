@@ -2,6 +2,7 @@
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
+use crate::scenario::Rules;
 use crate::strategy::{self, Strategy};
 use crate::world::EngineKind;
 
@@ -21,6 +22,14 @@ pub fn class(name: &str) -> Result<FaultClass, Failure> {
 pub fn engine(name: &str) -> Result<EngineKind, Failure> {
     let found = EngineKind::ALL.into_iter().find(|e| e.name() == name);
     found.ok_or_else(|| unknown("engine", name, EngineKind::ALL.map(EngineKind::name), "write `event` or `turmoil`"))
+}
+
+/// The database rules with this name.
+pub fn rules(name: &str) -> Result<Rules, Failure> {
+    Rules::find(name).ok_or_else(|| {
+        let all = Rules::ALL.map(Rules::name).join(", ");
+        unknown("rules", name, Rules::ALL.iter().flat_map(|r| [r.name(), r.short()]), &format!("write postgresql, innodb, or one of {all}"))
+    })
 }
 
 fn unknown(what: &str, name: &str, known: impl IntoIterator<Item = &'static str>, all: &str) -> Failure {

@@ -113,7 +113,9 @@ impl Told {
     fn from_names(strategy: &str, faults: &str, args: &ReplayArgs) -> Result<Told, Failure> {
         let (strategy, class) = (names::strategy(strategy)?, names::class(faults)?);
         let engine = names::engine(args.engine.as_deref().unwrap_or("event"))?;
-        let deployment = Deployment::new(&Scenario::calm(strategy.name()), engine).map_err(Failure::usage)?;
+        let mut scenario = Scenario::calm(strategy.name());
+        scenario.database.rules = args.rules.as_deref().map(names::rules).transpose()?.unwrap_or_default();
+        let deployment = Deployment::new(&scenario, engine).map_err(Failure::usage)?;
         if let Some(why) = class.misses(strategy.steps()) {
             return Err(Failure::Usage(format!("{class} cannot strike {}: {why}", strategy.name())));
         }
@@ -131,7 +133,8 @@ impl Told {
             return run_json::render(strategy.name(), self.class, self.engine, &self.plan, seen);
         }
         let engine = words::engine(self.engine, scenario.time_scale);
-        let head = format!("{} under {}, seed {}, {engine}: {}", strategy.name(), self.class, self.seed, strategy.about());
+        let label = scenario.database.rules.label(strategy.name());
+        let head = format!("{label} under {}, seed {}, {engine}: {}", self.class, self.seed, strategy.about());
         let calendar = Subject::calendar(&self.deployment);
         let lines = if args.records {
             story::records(&seen.run.trace, calendar)

@@ -13,7 +13,7 @@ use crate::report::files::{self, Folder};
 use crate::report::table::Setting;
 use crate::report::words::{self, count};
 use crate::report::{self, json, table};
-use crate::scenario::Scenario;
+use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
 use crate::strategy::{self, Strategy};
 use crate::world::{Deployment, EngineKind};
@@ -30,7 +30,8 @@ const SEEDS_ON_TURMOIL: u64 = 2;
 
 /// What the arguments mean.
 struct Order {
-    strategies: Vec<&'static dyn Strategy>,
+    /// Each strategy, and the rules of its database.
+    rows: Vec<(&'static dyn Strategy, Rules)>,
     classes: Vec<FaultClass>,
     base: Seed,
     quota: Quota,
@@ -42,8 +43,12 @@ struct Order {
 /// Verifies.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let order = Order::of(args)?;
-    let deploy = |s: &&'static dyn Strategy| Deployment::new(&Scenario::calm(s.name()), order.engine);
-    let deployments = order.strategies.iter().map(deploy).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    let deploy = |(strategy, rules): &(&'static dyn Strategy, Rules)| {
+        let mut scenario = Scenario::calm(strategy.name());
+        scenario.database.rules = *rules;
+        Deployment::new(&scenario, order.engine)
+    };
+    let deployments = order.rows.iter().map(deploy).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
     listen_for_interrupts();
@@ -71,10 +76,11 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
 
 /// A blind harness cannot be trusted, whatever else it says.
 fn verdict(survey: &Survey) -> Result<Exit, Failure> {
-    if let Some((strategy, cell)) = survey.cells().find(|(_, cell)| cell.blind()) {
+    if let Some((row, cell)) = survey.cells().find(|(_, cell)| cell.blind()) {
         let told = format!(
-            "nothing was felt: not one of {} of {strategy} under {} noticed its faults",
+            "nothing was felt: not one of {} of {} under {} noticed its faults",
             count(cell.tally.runs as usize, "run"),
+            row.label(),
             cell.class
         );
         return Err(Failure::Distrust(told));
@@ -89,6 +95,11 @@ impl Order {
         // Calm is always looked at: what breaks there is not the doing of any fault.
         let looked_at = |class: &FaultClass| wanted.is_empty() || *class == FaultClass::Calm || wanted.contains(class);
         let is_named = |s: &&'static dyn Strategy| named.is_empty() || named.iter().any(|n| n.name() == s.name());
+        let rules = args.rules.as_deref().map(names::rules).transpose()?;
+        let under = |s: &'static dyn Strategy| {
+            let more = if rules.is_none() { s.also_under() } else { &[] };
+            std::iter::once(rules.unwrap_or_default()).chain(more.iter().copied()).map(move |rules| (s, rules))
+        };
         let budget = args.budget.as_deref().map(duration::parse).transpose().map_err(|e| Failure::Usage(format!("--budget: {e}")))?;
         if budget.is_some_and(|b| b.is_zero()) {
             return Err(Failure::usage("--budget: no time is left for a single run; write for example `30s`"));
@@ -99,7 +110,7 @@ impl Order {
             EngineKind::Turmoil => SEEDS_ON_TURMOIL,
         });
         Ok(Order {
-            strategies: strategy::catalogue().iter().copied().filter(is_named).collect(),
+            rows: strategy::catalogue().iter().copied().filter(is_named).flat_map(under).collect(),
             classes: FaultClass::ALL.into_iter().filter(looked_at).collect(),
             base: Seed(args.seed),
             quota: if budget.is_some() { Quota::Time } else { Quota::Seeds(seeds) },
@@ -116,7 +127,7 @@ impl Order {
             (Quota::Seeds(n), _) => format!("{} a cell", count(n as usize, "seed")),
             (Quota::Time, None) => unreachable!("a time quota has a budget"),
         };
-        let (strategies, classes) = (count(self.strategies.len(), "guard"), count(self.classes.len(), "fault class"));
+        let (strategies, classes) = (count(self.rows.len(), "row"), count(self.classes.len(), "fault class"));
         let engine = words::engine(self.engine, time_scale);
         let head = format!("base seed {}: {strategies} × {classes}, {much}, {engine}", self.base);
         words::wrap(&head, out::width()).into_iter().map(|line| line + "\n").collect::<String>() + "\n"
@@ -144,7 +155,7 @@ impl Order {
                 if let Some(broken) = cell.witness() {
                     let witness =
                         report::witness(*subject, self.engine, cell.class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
-                    files.push((files::witness_name(row.name, cell.class), witness.to_toml()));
+                    files.push((files::witness_name(&row.label(), cell.class), witness.to_toml()));
                 }
             }
         }
@@ -154,5 +165,5 @@ impl Order {
 
 /// Witnesses of earlier sweeps for cells that have none now.
 fn gone(survey: &Survey) -> Vec<String> {
-    survey.cells().filter(|(_, cell)| cell.witness().is_none()).map(|(name, cell)| files::witness_name(name, cell.class)).collect()
+    survey.cells().filter(|(_, cell)| cell.witness().is_none()).map(|(row, cell)| files::witness_name(&row.label(), cell.class)).collect()
 }

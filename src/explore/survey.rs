@@ -4,6 +4,7 @@ use crate::class::FaultClass;
 use crate::explore::cell::{Cell, Tally};
 use crate::explore::sweep::Quota;
 use crate::explore::{Mark, Subject};
+use crate::scenario::Rules;
 use crate::seed::Seed;
 use crate::strategy::Policy;
 use crate::world::EngineKind;
@@ -33,6 +34,8 @@ pub struct Row {
     pub name: &'static str,
     /// One line about it.
     pub about: &'static str,
+    /// The rules of its database.
+    pub rules: Rules,
     /// What its nodes do after an attempt.
     pub policy: Policy,
     /// One cell for each column.
@@ -40,10 +43,16 @@ pub struct Row {
 }
 
 impl Row {
+    /// What people call it: its strategy, and its rules if they are not the default.
+    pub fn label(&self) -> String {
+        self.rules.label(self.name)
+    }
+
     /// Weighs the tallies of one strategy, one for each of `classes`.
     pub fn weigh(subject: &dyn Subject, classes: &[FaultClass], tallies: Vec<Tally>) -> Row {
         let strategy = subject.strategy();
-        let claims = strategy.expectations(subject.scenario().database.rules);
+        let rules = subject.scenario().database.rules;
+        let claims = strategy.expectations(rules);
         let calm: BTreeSet<Mark> = classes
             .iter()
             .zip(&tallies)
@@ -55,14 +64,14 @@ impl Row {
             None => Cell::weigh(&claims, *class, tally, &calm),
         };
         let cells = classes.iter().zip(tallies).map(weigh).collect();
-        Row { name: strategy.name(), about: strategy.about(), policy: strategy.policy(), cells }
+        Row { name: strategy.name(), about: strategy.about(), rules, policy: strategy.policy(), cells }
     }
 }
 
 impl Survey {
-    /// Every cell with its strategy's name, row by row.
-    pub fn cells(&self) -> impl Iterator<Item = (&'static str, &Cell)> + '_ {
-        self.rows.iter().flat_map(|row| row.cells.iter().map(|cell| (row.name, cell)))
+    /// Every cell with its row, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = (&Row, &Cell)> + '_ {
+        self.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell)))
     }
 
     /// Whether every cell is as its strategy declares.

@@ -7,6 +7,7 @@ use crate::explore::sweep::Quota;
 use crate::explore::{Cell, Mark, Row, Survey};
 use crate::invariant::InvariantId;
 use crate::report::{files, words};
+use crate::scenario::Rules;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -38,6 +39,7 @@ struct LetterRow {
 #[derive(Serialize)]
 struct StrategyRow {
     name: &'static str,
+    rules: Rules,
     policy: &'static str,
     about: &'static str,
     cells: Vec<CellRow>,
@@ -128,8 +130,8 @@ fn letter(mark: Mark) -> LetterRow {
 }
 
 fn strategy(row: &Row) -> StrategyRow {
-    let cells = row.cells.iter().map(|c| cell(row.name, c)).collect();
-    StrategyRow { name: row.name, policy: words::policy(row.policy), about: row.about, cells }
+    let cells = row.cells.iter().map(|c| cell(&row.label(), c)).collect();
+    StrategyRow { name: row.name, rules: row.rules, policy: words::policy(row.policy), about: row.about, cells }
 }
 
 fn cell(strategy: &str, cell: &Cell) -> CellRow {

@@ -13,6 +13,7 @@ use crate::explore::sweep::Quota;
 use crate::explore::{Cell, Mark, Row, Survey, bound};
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
 use crate::report::words::{self, count, percent, thousands, wrap};
+use crate::scenario::Rules;
 use crate::seed::Seed;
 use std::fmt::Write;
 use std::ops::Range;
@@ -42,7 +43,7 @@ pub fn render(survey: &Survey, setting: &Setting) -> String {
     out.push_str(&grid(survey, setting.width));
     out.push('\n');
     out.push_str(&legend(survey, setting.width));
-    out.push_str(&unexpected(survey, setting.width, |row, cell| Some(look(row.name, cell, survey.base.nth(0), setting))));
+    out.push_str(&unexpected(survey, setting.width, |row, cell| Some(look(row, cell, survey.base.nth(0), setting))));
     out.push('\n');
     out.push_str(&summary(survey, setting));
     out
@@ -92,7 +93,7 @@ struct Columns {
 impl Columns {
     fn of(survey: &Survey, between: &str) -> Columns {
         let cells: Vec<Vec<Painted>> = survey.rows.iter().map(|row| row.cells.iter().map(|c| cell(c, between)).collect()).collect();
-        let names = survey.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+        let names = survey.rows.iter().map(|row| row.label().len()).max().unwrap_or(0);
         let widest = |column: usize| cells.iter().map(|row| row[column].width()).max().unwrap_or(0);
         let head = |class: &FaultClass| heads(*class).map(str::len).into_iter().max().unwrap_or(0);
         let widths = survey.classes.iter().enumerate().map(|(n, class)| head(class).max(widest(n))).collect();
@@ -139,7 +140,7 @@ impl Columns {
         let total = self.names + widths.iter().map(|w| w + GAP).sum::<usize>();
         let _ = writeln!(out, "{}", paint(FAINT, &"─".repeat(total)));
         for (row, cells) in survey.rows.iter().zip(&self.cells) {
-            let name = Painted::default().and(STRONG, row.name).padded(self.names);
+            let name = Painted::default().and(STRONG, &row.label()).padded(self.names);
             out.push_str(&line(name, cells[piece.clone()].iter().zip(widths).map(|(cell, w)| cell.padded(*w)).collect()));
         }
         out
@@ -156,7 +157,7 @@ fn heads(class: FaultClass) -> [&'static str; 2] {
 fn lists(survey: &Survey, width: usize) -> String {
     let mut out = String::new();
     for row in &survey.rows {
-        let _ = writeln!(out, "{}", paint(STRONG, row.name));
+        let _ = writeln!(out, "{}", paint(STRONG, &row.label()));
         let mut groups: Vec<(Painted, Vec<&str>)> = Vec::new();
         for c in &row.cells {
             let text = cell(c, " ");
@@ -275,7 +276,7 @@ fn unexpected(survey: &Survey, width: usize, how: impl Fn(&Row, &Cell) -> Option
     for (row, cell) in surprising {
         for surprise in &cell.surprises {
             let (sign, text) = tell(cell, surprise);
-            let text = format!("{} under {}: {text}", row.name, cell.class);
+            let text = format!("{} under {}: {text}", row.label(), cell.class);
             for (n, line) in wrap(&text, width.saturating_sub(4).max(20)).into_iter().enumerate() {
                 let sign = if n == 0 { paint(ALARM, sign) } else { " ".to_owned() };
                 let _ = writeln!(out, "{sign} {line}");
@@ -318,15 +319,16 @@ fn tell(cell: &Cell, surprise: &Surprise) -> (&'static str, String) {
 }
 
 /// The command that shows an unexpected cell. Pinned plans were run with the sweep's `first` seed.
-fn look(strategy: &str, cell: &Cell, first: Seed, setting: &Setting) -> String {
-    let class = cell.class;
+fn look(row: &Row, cell: &Cell, first: Seed, setting: &Setting) -> String {
+    let (class, strategy) = (cell.class, row.name);
+    let rules = if row.rules == Rules::default() { String::new() } else { format!(" --rules {}", row.rules.short()) };
     if cell.own().any(|mark| cell.is_surprising(mark)) {
-        return format!("replay: onceproof replay {}/{}", setting.reports, super::files::witness_name(strategy, class));
+        return format!("replay: onceproof replay {}/{}", setting.reports, super::files::witness_name(&row.label(), class));
     }
     if missing(cell).next().is_some() {
-        return format!("look: onceproof replay --strategy {strategy} --faults {class} --pinned --seed {first}");
+        return format!("look: onceproof replay --strategy {strategy}{rules} --faults {class} --pinned --seed {first}");
     }
-    format!("look: onceproof verify --strategy {strategy} --faults {class} --seeds {}", (cell.tally.runs * 4).max(1000))
+    format!("look: onceproof verify --strategy {strategy}{rules} --faults {class} --seeds {}", (cell.tally.runs * 4).max(1000))
 }
 
 /// Seeds, rate, time, and what "ok" is worth.
@@ -373,11 +375,12 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
 /// How sure "ok" is, for the cell that was felt least.
 fn worth(survey: &Survey) -> Option<String> {
     let holding = survey.cells().filter(|(_, cell)| cell.misses.is_none() && cell.own().next().is_none() && !cell.undecided());
-    let (name, weakest) = holding.min_by_key(|(_, cell)| cell.tally.felt)?;
+    let (row, weakest) = holding.min_by_key(|(_, cell)| cell.tally.felt)?;
     let felt = weakest.tally.felt;
     Some(format!(
-        "ok = held in all of at least {} (fewest: {name} under {}): with 95 % confidence fewer than {} of runs break it (1 − 0.05^(1/{felt}))",
+        "ok = held in all of at least {} (fewest: {} under {}): with 95 % confidence fewer than {} of runs break it (1 − 0.05^(1/{felt}))",
         count(felt as usize, "felt run"),
+        row.label(),
         weakest.class,
         percent(bound::upper_bound(felt)?)
     ))

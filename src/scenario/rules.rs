@@ -44,6 +44,25 @@ impl Rules {
         }
     }
 
+    /// The shortest name: that of the database alone, if this is its default level.
+    pub fn short(self) -> &'static str {
+        match self {
+            Rules::PostgresReadCommitted => "postgresql",
+            Rules::InnodbRepeatableRead => "innodb",
+            other => other.name(),
+        }
+    }
+
+    /// The rules with this name, long or short.
+    pub fn find(name: &str) -> Option<Rules> {
+        Rules::ALL.into_iter().find(|rules| [rules.name(), rules.short()].contains(&name))
+    }
+
+    /// A strategy on a database with these rules: `table-key`, `table-key@innodb`. The default rules go without saying.
+    pub fn label(self, strategy: &str) -> String {
+        if self == Rules::default() { strategy.to_owned() } else { format!("{strategy}@{}", self.short()) }
+    }
+
     /// Whether they are those of `InnoDB`, the engine of `MySQL` and `MariaDB`.
     pub fn is_innodb(self) -> bool {
         matches!(self, Rules::InnodbReadCommitted | Rules::InnodbRepeatableRead)
@@ -61,6 +80,10 @@ mod tests {
             assert_eq!(serde_json::to_value(rules).unwrap(), rules.name());
         }
         let alias = |name: &str| serde_json::from_value::<Rules>(name.into()).unwrap();
-        assert_eq!((alias("postgresql"), alias("innodb")), (Rules::default(), Rules::InnodbRepeatableRead));
+        for rules in Rules::ALL {
+            assert_eq!((Rules::find(rules.name()), Rules::find(rules.short())), (Some(rules), Some(rules)));
+            assert_eq!(alias(rules.short()), rules);
+        }
+        assert_eq!([Rules::PostgresReadCommitted, Rules::InnodbRepeatableRead].map(|r| r.label("a")), ["a", "a@innodb"]);
     }
 }

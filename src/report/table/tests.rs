@@ -3,6 +3,7 @@ use crate::explore::Finding;
 use crate::explore::cell::Tally;
 use crate::id::Letter;
 use crate::plan::FaultPlan;
+use crate::scenario::Rules;
 use crate::strategy::{Expectation, Policy, Scope};
 use crate::time::SimTime;
 use crate::world::EngineKind;
@@ -51,7 +52,7 @@ const CLASSES: [FaultClass; 11] = [
 pub(crate) fn row(name: &'static str, policy: Policy, claims: &[Expectation], letters: [&str; 11]) -> Row {
     let calm: BTreeSet<Mark> = tally(letters[0], 500).broken.keys().copied().collect();
     let cell = |(class, letters): (FaultClass, &str)| Cell::weigh(claims, class, tally(letters, 480), &calm);
-    Row { name, about: "a guard", policy, cells: CLASSES.into_iter().zip(letters).map(cell).collect() }
+    Row { name, about: "a guard", rules: Rules::default(), policy, cells: CLASSES.into_iter().zip(letters).map(cell).collect() }
 }
 
 /// Nine rows as the catalogue foresees them.
