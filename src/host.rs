@@ -2,6 +2,10 @@
 //! simulated servers are written against it, so the same code runs on the event engine, on
 //! `turmoil::Sim` and on real sockets.
 
+mod database;
+
+pub use database::{Database, Dialect};
+
 use crate::id::{AttemptId, HostId};
 use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, Phase, StepName};
@@ -29,6 +33,11 @@ pub trait Host {
     /// # Errors
     /// As a TCP connect: refused when nobody listens, timed out when nothing comes back.
     fn connect(&self, to: HostId) -> LocalBoxFuture<'static, io::Result<Box<dyn Duplex>>>;
+
+    /// How the database is reached, and what it understands.
+    fn database(&self) -> Database {
+        Database::default()
+    }
 
     /// Starts to listen. A host offers one service.
     ///

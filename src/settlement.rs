@@ -10,5 +10,5 @@ mod state;
 pub use oracle::{Board, Standing};
 pub use period::{Decides, Period};
 pub use schedule::{Calendar, Schedule, ScheduleError};
-pub use schema::{RANKED, REWARDS, SCHEMA, UNIQUE_MARKER};
+pub use schema::{RANKED, REWARDS, SCHEMA, SCHEMA_MYSQL, UNIQUE_MARKER};
 pub use state::{EarningRow, FinalState, LeaseKey, OutboxRow, RankingRow, SettlementRow, TaskRow};

@@ -1,4 +1,4 @@
-//! The tables that every strategy shares, in PostgreSQL's words.
+//! The tables that every strategy shares, in PostgreSQL's words and in MySQL's.
 
 /// Players on a ranking.
 pub const RANKED: usize = 30;
@@ -23,5 +23,29 @@ pub const SCHEMA: [&str; 7] = [
     "CREATE TABLE outbox (id bigint PRIMARY KEY, key text NOT NULL, payload text NOT NULL, sent bigint NOT NULL)",
 ];
 
+/// The same tables for MySQL and MariaDB. A primary key cannot be a `text` there, so names have at
+/// most 64 characters; `rank` and `key` are reserved words; and only `InnoDB` has transactions.
+pub const SCHEMA_MYSQL: [&str; 7] = [
+    "CREATE TABLE points (player bigint PRIMARY KEY, points bigint NOT NULL, last_active bigint NOT NULL) ENGINE=InnoDB",
+    "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint) ENGINE=InnoDB",
+    "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL) ENGINE=InnoDB",
+    "CREATE TABLE ranking (period bigint NOT NULL, `rank` bigint NOT NULL, player bigint NOT NULL, points bigint NOT NULL) ENGINE=InnoDB",
+    "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL, failures bigint NOT NULL DEFAULT 0, updated bigint NOT NULL DEFAULT 0) ENGINE=InnoDB",
+    "CREATE TABLE fence (name varchar(64) PRIMARY KEY, token bigint NOT NULL) ENGINE=InnoDB",
+    "CREATE TABLE outbox (id bigint PRIMARY KEY, `key` varchar(64) NOT NULL, payload text NOT NULL, sent bigint NOT NULL) ENGINE=InnoDB",
+];
+
 /// Makes the settlement row of a period unique.
 pub const UNIQUE_MARKER: &str = "CREATE UNIQUE INDEX settlement_period ON settlement (period)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever adds a column to one list has to add it to the other.
+    #[test]
+    fn both_dialects_have_the_same_columns() {
+        let plain = |table: &str| table.replace('`', "").replace("varchar(64)", "text").replace(" ENGINE=InnoDB", "");
+        assert_eq!(SCHEMA_MYSQL.map(plain), SCHEMA.map(str::to_owned));
+    }
+}

@@ -8,13 +8,13 @@ use std::io;
 /// Why a store did not do what it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A unique key has this value already (SQLSTATE 23505).
+    /// A unique key has this value already (SQLSTATE 23505; MySQL's 1062).
     UniqueViolation,
-    /// The transaction cannot be placed in any serial order (40001). Not applied.
+    /// The transaction cannot be placed in any serial order (40001; MariaDB's 1020). Not applied.
     Serialization,
-    /// The transaction waited in a circle (40P01). Not applied.
+    /// The transaction waited in a circle (40P01; MySQL's 1213). Not applied.
     Deadlock,
-    /// Another transaction held a lock for too long (55P03). The statement was not applied.
+    /// Another transaction held a lock for too long (55P03; MySQL's 1205). The statement was not applied.
     LockTimeout,
     /// The transaction was over before the statement: an earlier error (25P02), or the server
     /// ended it for being idle (25P03), or its connection is gone. Not applied.
@@ -48,7 +48,12 @@ impl StoreError {
 
     /// No answer within the client timeout.
     pub fn timed_out() -> StoreError {
-        StoreError { kind: ErrorKind::MaybeApplied, text: "no answer in time".to_owned() }
+        StoreError::maybe_applied("no answer in time")
+    }
+
+    /// The answer was lost.
+    pub fn maybe_applied(why: impl Display) -> StoreError {
+        StoreError { kind: ErrorKind::MaybeApplied, text: why.to_string() }
     }
 
     /// The server answered, but not what was asked for.
@@ -125,6 +130,51 @@ fn by_sqlstate(state: &str) -> ErrorKind {
     }
 }
 
+impl From<mysql_async::Error> for StoreError {
+    /// A statement failed.
+    fn from(error: mysql_async::Error) -> StoreError {
+        use mysql_async::{DriverError as Driver, Error};
+        let kind = match &error {
+            Error::Server(said) => by_mysql_code(said.code, &said.state),
+            Error::Driver(
+                Driver::FromValue { .. }
+                | Driver::FromRow { .. }
+                | Driver::Params(_)
+                | Driver::MixedParams
+                | Driver::StmtParamsMismatch { .. }
+                | Driver::StmtParamsNumberExceedsLimit { .. }
+                | Driver::PacketTooLarge,
+            )
+            | Error::Url(_) => ErrorKind::Unusable,
+            // A stream that ended, or that nobody can read on.
+            Error::Io(_) | Error::Driver(_) | Error::Other(_) => ErrorKind::MaybeApplied,
+        };
+        let text = match &error {
+            Error::Server(said) => format!("{} ({})", said.message, said.code),
+            Error::Driver(_) | Error::Io(_) | Error::Other(_) | Error::Url(_) => error.to_string(),
+        };
+        StoreError { kind, text }
+    }
+}
+
+/// What an error number of MySQL or MariaDB means for the statement that got it.
+fn by_mysql_code(code: u16, state: &str) -> ErrorKind {
+    match code {
+        // ER_DUP_ENTRY, ER_DUP_ENTRY_WITH_KEY_NAME
+        1062 | 1586 => ErrorKind::UniqueViolation,
+        // ER_CHECKREAD: MariaDB with `innodb_snapshot_isolation`
+        1020 => ErrorKind::Serialization,
+        // ER_LOCK_DEADLOCK
+        1213 => ErrorKind::Deadlock,
+        // ER_LOCK_WAIT_TIMEOUT
+        1205 => ErrorKind::LockTimeout,
+        // ER_CONNECTION_KILLED of MariaDB, ER_CLIENT_INTERACTION_TIMEOUT of MySQL
+        1927 | 4031 => ErrorKind::MaybeApplied,
+        _ if state.starts_with("08") => ErrorKind::MaybeApplied,
+        _ => ErrorKind::Rejected,
+    }
+}
+
 impl From<redis::RedisError> for StoreError {
     /// A command failed.
     fn from(error: redis::RedisError) -> StoreError {
@@ -169,6 +219,34 @@ mod tests {
                 ErrorKind::Rejected,
             ]
         );
+    }
+
+    /// The numbers that strategies act on, what says nothing about the statement, and a plain "no".
+    #[test]
+    fn mysql_numbers_are_told_apart() {
+        use mysql_async::{DriverError, Error, IoError, ServerError};
+        let said = |code, state: &str| {
+            let error = ServerError { code, message: "no".to_owned(), state: state.to_owned() };
+            StoreError::from(Error::Server(error))
+        };
+        let kinds = [
+            (1062, "23000", ErrorKind::UniqueViolation),
+            (1020, "HY000", ErrorKind::Serialization),
+            (1213, "40001", ErrorKind::Deadlock),
+            (1205, "HY000", ErrorKind::LockTimeout),
+            (1053, "08S01", ErrorKind::MaybeApplied),
+            (1927, "70100", ErrorKind::MaybeApplied),
+            (1064, "42000", ErrorKind::Rejected),
+            (1048, "23000", ErrorKind::Rejected),
+        ];
+        for (code, state, kind) in kinds {
+            assert_eq!(said(code, state), StoreError { kind, text: format!("no ({code})") });
+        }
+        let broken = StoreError::from(Error::Io(IoError::Io(io::ErrorKind::ConnectionReset.into())));
+        assert_eq!((broken.kind, broken.lost_connection()), (ErrorKind::MaybeApplied, true));
+        assert_eq!(StoreError::from(Error::Driver(DriverError::ConnectionClosed)).kind, ErrorKind::MaybeApplied);
+        let mismatch = Error::Driver(DriverError::StmtParamsMismatch { required: 1, supplied: 2 });
+        assert_eq!(StoreError::from(mismatch).kind, ErrorKind::Unusable);
     }
 
     /// A reply that never came and a refusal must not be confused: only one of them may be repeated blindly.

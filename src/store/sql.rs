@@ -1,78 +1,48 @@
-//! The database: tokio-postgres over one connection, which the tasks of a process share
-//! outside transactions.
-//!
-//! Our own statements are sent with their parameter types and never prepared: that saves a
-//! round trip, and no process-global statement name reaches the wire. Whoever gets the client
-//! itself ([`Sql::with`]) may prepare: names are no part of any history. Whether a transaction is
-//! open is what the server says, so it does not matter who began it.
+//! The database: one connection, which the tasks of a process share outside transactions, to
+//! PostgreSQL or to MySQL ([`Session`]). A host says which ([`Host::database`]); a statement is
+//! there in the words of both ([`Text`], [`Returning`]).
 
-mod talk;
+mod mysql;
+mod postgres;
+mod returning;
+pub mod session;
+mod text;
+mod value;
 
-use crate::host::{Host, Task, within};
-use crate::id::HostId;
-use crate::store::StoreError;
+pub use returning::Returning;
+pub use text::Text;
+pub use value::{Column, Param, Row, aggregate, column, int, text};
+
+use crate::host::{Database, Dialect, Host, within};
+use crate::store::{ErrorKind, StoreError};
+use mysql::MySql;
+use postgres::PostgreSql;
+use session::{Call, Session};
 use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
-use talk::{Overheard, Talk};
-use tokio_postgres::config::SslMode;
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls};
-
-pub use tokio_postgres::Row;
-
-/// A statement's parameter with its type.
-pub type Param<'a> = (&'a (dyn ToSql + Sync), Type);
-
-/// A `bigint` parameter.
-pub fn int(value: &i64) -> Param<'_> {
-    (value, Type::INT8)
-}
-
-/// A `text` parameter.
-pub fn text(value: &String) -> Param<'_> {
-    (value, Type::TEXT)
-}
-
-/// The value of a column; `T` is `i64` for `bigint` and `String` for `text`.
-///
-/// # Errors
-/// `Rejected`: the server sent another type.
-pub fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, index: usize) -> Result<T, StoreError> {
-    row.try_get(index).map_err(StoreError::rejected)
-}
-
-/// The only value of an aggregate.
-///
-/// # Errors
-/// `Rejected`: the server sent no row, or another type.
-pub fn aggregate(rows: &[Row]) -> Result<i64, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::rejected("the server answered an aggregate without a row"))?;
-    column(row, 0)
-}
+use tokio_postgres::Client;
 
 /// A client of the database.
 pub struct Sql {
     host: Rc<dyn Host>,
+    database: Database,
     timeout: Duration,
-    session: RefCell<Option<Rc<Session>>>,
+    session: RefCell<Option<Rc<dyn Session>>>,
     /// A connection was lost inside a transaction, and nobody has been told who may still believe in it.
     lost: Cell<bool>,
-}
-
-struct Session {
-    client: Client,
-    /// It would wait for answers that do not come, and keep the transaction open meanwhile.
-    driver: Cell<Option<Task>>,
-    talk: Arc<Talk>,
 }
 
 impl Sql {
     /// A client on `host` that waits for at most `timeout` for a connection or an answer.
     pub fn new(host: Rc<dyn Host>, timeout: Duration) -> Sql {
-        Sql { host, timeout, session: RefCell::default(), lost: Cell::default() }
+        Sql { database: host.database(), host, timeout, session: RefCell::default(), lost: Cell::default() }
+    }
+
+    /// What the database understands.
+    pub fn dialect(&self) -> Dialect {
+        self.database.dialect()
     }
 
     /// Connects, unless a connection is open.
@@ -88,18 +58,37 @@ impl Sql {
     ///
     /// # Errors
     /// As every call to a store.
-    pub async fn query(&self, statement: &str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
+    pub async fn query(&self, statement: Text<'_>, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
         let session = self.session().await?;
-        self.call(&session, session.client.query_typed(statement, params)).await
+        self.call(&session, session.query((statement.of(self.dialect()), params))).await
     }
 
-    /// Runs a statement; how many rows it changed.
+    /// Runs a statement; how many rows it changed. A row that held the new values already counts.
     ///
     /// # Errors
     /// As every call to a store.
-    pub async fn execute(&self, statement: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+    pub async fn execute(&self, statement: Text<'_>, params: &[Param<'_>]) -> Result<u64, StoreError> {
         let session = self.session().await?;
-        self.call(&session, session.client.execute_typed(statement, params)).await
+        self.call(&session, session.execute((statement.of(self.dialect()), params))).await
+    }
+
+    /// Runs an UPDATE that returns rows.
+    ///
+    /// # Errors
+    /// As every call to a store. `Serialization`: on MySQL, other rows came to fit meanwhile.
+    pub async fn returning(&self, update: &Returning<'_>, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
+        let session = self.session().await?;
+        match self.dialect() {
+            Dialect::PostgreSql => self.call(&session, session.query((update.postgres, params))).await,
+            Dialect::MySql => {
+                let own = !session.in_transaction();
+                let outcome = self.call(&session, Box::pin(update.locked(&*session, params))).await;
+                if own {
+                    self.transaction_over();
+                }
+                outcome
+            }
+        }
     }
 
     /// Begins a transaction.
@@ -107,8 +96,7 @@ impl Sql {
     /// # Errors
     /// As every call to a store.
     pub async fn begin(&self) -> Result<(), StoreError> {
-        let session = self.session().await?;
-        self.call(&session, session.client.batch_execute("BEGIN")).await
+        self.batch("BEGIN").await
     }
 
     /// Commits the open transaction.
@@ -116,7 +104,7 @@ impl Sql {
     /// # Errors
     /// `MaybeApplied`: only the database knows whether the transaction was committed.
     pub async fn commit(&self) -> Result<(), StoreError> {
-        self.end("COMMIT").await
+        self.batch("COMMIT").await
     }
 
     /// Rolls the open transaction back.
@@ -124,59 +112,61 @@ impl Sql {
     /// # Errors
     /// The connection was lost; so is the transaction.
     pub async fn rollback(&self) -> Result<(), StoreError> {
-        self.end("ROLLBACK").await
+        self.batch("ROLLBACK").await
     }
 
-    /// Runs two statements in a transaction of their own, all in one flight: one round trip.
+    /// Runs two statements that both dialects understand in a transaction of their own, if the
+    /// protocol allows it all in one flight.
     ///
     /// # Errors
     /// The error of the first statement that failed; then nothing was applied.
-    pub async fn both(&self, first: (&str, &[Param<'_>]), second: (&str, &[Param<'_>])) -> Result<(), StoreError> {
+    pub async fn both(&self, first: Call<'_>, second: Call<'_>) -> Result<(), StoreError> {
         let session = self.session().await?;
-        let client = &session.client;
-        let flight = async {
-            // The requests leave in the order in which they are polled first.
-            let (begun, first, second, committed) = tokio::join!(
-                biased;
-                client.batch_execute("BEGIN"),
-                client.execute_typed(first.0, first.1),
-                client.execute_typed(second.0, second.1),
-                client.batch_execute("COMMIT"),
-            );
-            begun.and(first).and(second).and(committed)
-        };
-        let outcome = self.call(&session, flight).await;
+        let outcome = self.call(&session, session.both(first, second)).await;
         self.transaction_over();
         outcome
     }
 
-    /// Does anything with the client itself: `work` as a whole has the client timeout.
+    /// Does anything with tokio-postgres itself: `work` as a whole has the client timeout.
     ///
     /// # Errors
-    /// As every call to a store.
+    /// As every call to a store. `Unusable`: the database is none that speaks PostgreSQL.
     pub async fn with<T>(&self, work: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>) -> Result<T, StoreError> {
+        self.is_postgres()?;
         let session = self.session().await?;
-        self.call(&session, work(&session.client)).await
+        let client = session.postgres().ok_or_else(no_postgres)?;
+        self.call(&session, async { Ok(work(client).await?) }).await
+    }
+
+    /// Whether [`Sql::with`] is offered.
+    ///
+    /// # Errors
+    /// `Unusable`: the database is none that speaks PostgreSQL.
+    pub fn is_postgres(&self) -> Result<(), StoreError> {
+        match self.dialect() {
+            Dialect::PostgreSql => Ok(()),
+            Dialect::MySql => Err(no_postgres()),
+        }
     }
 
     /// Waits until a request has left that the server acts on. Without a connection, for ever.
     pub async fn request_left(&self) {
-        let open = self.session.borrow().as_ref().map(|session| Arc::clone(&session.talk));
-        match open {
-            Some(talk) => talk.request_left().await,
+        let left = self.session.borrow().as_ref().map(|session| session.request_left());
+        match left {
+            Some(left) => left.await,
             None => pending().await,
         }
     }
 
     /// Whether the server has said that a transaction is open on the connection.
     pub fn in_transaction(&self) -> bool {
-        self.session.borrow().as_ref().is_some_and(|session| session.talk.in_transaction())
+        self.session.borrow().as_ref().is_some_and(|session| session.in_transaction())
     }
 
     /// Drops the connection if a transaction is open on it, or may come to be when what is under way is answered.
     pub fn give_up_transaction(&self) {
         let open = self.session.borrow().clone();
-        if let Some(session) = open.filter(|session| session.talk.may_open_transaction()) {
+        if let Some(session) = open.filter(|session| session.may_open_transaction()) {
             self.forget(&session);
         }
         self.transaction_over();
@@ -187,15 +177,15 @@ impl Sql {
         self.lost.set(false);
     }
 
-    async fn end(&self, word: &str) -> Result<(), StoreError> {
+    async fn batch(&self, words: &str) -> Result<(), StoreError> {
         let session = self.session().await?;
-        self.call(&session, session.client.batch_execute(word)).await
+        self.call(&session, session.batch(words)).await
     }
 
-    async fn session(&self) -> Result<Rc<Session>, StoreError> {
+    async fn session(&self) -> Result<Rc<dyn Session>, StoreError> {
         let open = self.session.borrow().clone();
         match open {
-            Some(session) if !session.client.is_closed() => return Ok(session),
+            Some(session) if !session.is_closed() => return Ok(session),
             Some(session) => self.forget(&session),
             None => {}
         }
@@ -204,47 +194,42 @@ impl Sql {
         }
         let session =
             within(&*self.host, self.timeout, Box::pin(self.connect())).await.unwrap_or_else(|| Err(StoreError::not_sent("timed out")))?;
-        let session = Rc::new(session);
         *self.session.borrow_mut() = Some(Rc::clone(&session));
         Ok(session)
     }
 
     /// Rare and large: callers box it, so that every statement's future stays small.
-    async fn connect(&self) -> Result<Session, StoreError> {
-        let talk = Talk::new();
-        let stream = Overheard::new(self.host.connect(HostId::Database).await?, Arc::clone(&talk));
-        let mut config = Config::new();
-        config.user("postgres").dbname("postgres").ssl_mode(SslMode::Disable);
-        let (client, driver) = config.connect_raw(stream, NoTls).await.map_err(StoreError::not_sent)?;
-        let driver = async move {
-            // The calls in flight get the error too.
-            let _ = driver.await;
-        };
-        let driver = Cell::new(Some(self.host.spawn("sql-driver", Box::pin(driver))));
-        Ok(Session { client, driver, talk })
+    async fn connect(&self) -> Result<Rc<dyn Session>, StoreError> {
+        Ok(match &self.database {
+            Database::PostgreSql { login } => Rc::new(PostgreSql::connect(&*self.host, login.as_deref()).await?),
+            Database::MySql { url } => Rc::new(MySql::connect(&*self.host, url).await?),
+        })
     }
 
-    async fn call<T>(&self, session: &Rc<Session>, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, StoreError> {
+    async fn call<T>(&self, session: &Rc<dyn Session>, call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
         let failed = match within(&*self.host, self.timeout, call).await {
             Some(Ok(value)) => return Ok(value),
-            Some(Err(error)) => StoreError::from(error),
+            Some(Err(error)) => error,
             None => StoreError::timed_out(),
         };
-        if failed.lost_connection() || session.client.is_closed() {
+        if failed.lost_connection() || session.is_closed() {
             self.forget(session);
         }
         Err(failed)
     }
 
     /// Closes this session's connection, and makes room for another.
-    fn forget(&self, session: &Rc<Session>) {
-        if let Some(driver) = session.driver.take() {
-            driver.abort();
-        }
+    fn forget(&self, session: &Rc<dyn Session>) {
+        session.close();
         let mut open = self.session.borrow_mut();
         if open.as_ref().is_some_and(|s| Rc::ptr_eq(s, session)) {
             *open = None;
-            self.lost.set(session.talk.in_transaction());
+            self.lost.set(session.in_transaction());
         }
     }
+}
+
+fn no_postgres() -> StoreError {
+    let text = "the database speaks MySQL, and tokio-postgres does not: write the statement for both dialects (`Text`) and run it with `Context::sql`";
+    StoreError { kind: ErrorKind::Unusable, text: text.to_owned() }
 }

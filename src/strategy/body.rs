@@ -5,11 +5,15 @@
 //!
 //! The good body marks first and ranks exactly what it marked: an earning that commits
 //! meanwhile belongs to the next period, and nobody's points are taken twice.
+//!
+//! The published body is the same text on MySQL, where its articles run it, but for `rank`: a
+//! reserved word since MySQL 8, it stands in backquotes there, or the INSERT could not run at all.
 
+use crate::host::Dialect;
 use crate::id::PeriodId;
 use crate::settlement::{Period, RANKED};
 use crate::step::Step;
-use crate::store::sql::{Param, aggregate, column, int};
+use crate::store::sql::{Param, Returning, Text, aggregate, column, int};
 use crate::strategy::context::{Context, Error, WORK};
 use crate::strategy::payment::{self, Queued};
 use crate::time::WallTime;
@@ -59,12 +63,20 @@ pub const ATOMIC_STEPS: [Step; 17] = [
 ];
 
 /// Periods that are settled, with nothing left to deliver.
-const FINISHED: &str =
-    "SELECT period FROM settlement WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = settlement.period)";
+const FINISHED: Text = Text::new(
+    "SELECT period FROM settlement WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = settlement.period)",
+    // `/` has decimals there.
+    "SELECT period FROM settlement WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id DIV 10 = settlement.period)",
+);
 
-const MARK: &str = "UPDATE earnings SET settled_in = $1 WHERE at < $2 AND settled_in IS NULL RETURNING player, amount";
+const MARK: Returning = Returning {
+    postgres: "UPDATE earnings SET settled_in = $1 WHERE at < $2 AND settled_in IS NULL RETURNING player, amount",
+    mysql_lock: "SELECT player, amount FROM earnings WHERE at < $2 AND settled_in IS NULL FOR UPDATE",
+    mysql_update: "UPDATE earnings SET settled_in = $1 WHERE at < $2 AND settled_in IS NULL",
+};
 const SETTLE: &str = "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4)";
-const NOW: &str = "SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint";
+const NOW: Text =
+    Text::new("SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint", "SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)");
 /// The published body ranks whoever was last active before the end, the end included.
 const TOP: &str = "SELECT player, points FROM points WHERE last_active <= $1 AND points > 0 ORDER BY points DESC, player LIMIT 30";
 const RESET: &str = "UPDATE points SET points = 0";
@@ -195,7 +207,7 @@ pub async fn due(context: &Context, period: Period) -> Result<Option<WallTime>, 
 /// # Errors
 /// As every step.
 pub async fn rank(context: &Context, period: Period) -> Result<Ranking, Error> {
-    let rows = context.sql().query("tx.mark", MARK, &[int(&period.id.0), int(&period.due.0)]).await?;
+    let rows = context.sql().returning("tx.mark", &MARK, &[int(&period.id.0), int(&period.due.0)]).await?;
     let mut earnings = Vec::with_capacity(rows.len());
     for row in &rows {
         earnings.push((column(row, 0)?, column(row, 1)?));
@@ -203,9 +215,9 @@ pub async fn rank(context: &Context, period: Period) -> Result<Ranking, Error> {
     let ranking = Ranking::of(earnings);
     insert_places(context, period, &ranking.places).await?;
     if !ranking.taken.is_empty() {
-        let statement = take_points(ranking.taken.len());
+        let statement = take_points(context.sql().dialect(), ranking.taken.len());
         let params: Vec<Param<'_>> = ranking.taken.iter().flat_map(|(player, points)| [int(player), int(points)]).collect();
-        context.sql().execute("tx.points", &statement, &params).await?;
+        context.sql().execute("tx.points", &*statement, &params).await?;
     }
     Ok(ranking)
 }
@@ -252,49 +264,61 @@ async fn insert_places(context: &Context, period: Period, places: &[Place]) -> R
     if places.is_empty() {
         return Ok(());
     }
-    let statement = insert_ranking(places.len());
+    let statement = insert_ranking(context.sql().dialect(), places.len());
     let mut params: Vec<Param<'_>> = Vec::with_capacity(1 + 3 * places.len());
     params.push(int(&period.id.0));
     for place in places {
         params.extend([int(&place.rank), int(&place.player), int(&place.points)]);
     }
-    context.sql().execute("tx.ranking", &statement, &params).await?;
+    context.sql().execute("tx.ranking", &*statement, &params).await?;
     Ok(())
 }
 
 /// Statement texts by their number of rows: made once a thread, because the same few are needed in every run.
-type Texts = RefCell<BTreeMap<usize, Rc<str>>>;
+type Texts = RefCell<BTreeMap<(Dialect, usize), Rc<str>>>;
 
-fn insert_ranking(rows: usize) -> Rc<str> {
+fn insert_ranking(dialect: Dialect, rows: usize) -> Rc<str> {
     thread_local!(static TEXTS: Texts = RefCell::default());
-    TEXTS.with(|texts| {
-        text(texts, rows, "INSERT INTO ranking (period, rank, player, points) VALUES ", "", |row, out| {
-            write!(out, "($1, ${}, ${}, ${})", 2 + 3 * row, 3 + 3 * row, 4 + 3 * row)
-        })
+    let head = match dialect {
+        Dialect::PostgreSql => "INSERT INTO ranking (period, rank, player, points) VALUES ",
+        Dialect::MySql => "INSERT INTO ranking (period, `rank`, player, points) VALUES ",
+    };
+    let row = |row, out: &mut String| write!(out, "($1, ${}, ${}, ${})", 2 + 3 * row, 3 + 3 * row, 4 + 3 * row);
+    TEXTS.with(|texts| text(texts, (dialect, rows), [head, ", ", ""], row))
+}
+
+fn take_points(dialect: Dialect, rows: usize) -> Rc<str> {
+    thread_local!(static TEXTS: Texts = RefCell::default());
+    TEXTS.with(|texts| match dialect {
+        // `column1` and `column2` are what PostgreSQL and SQLite both call the columns of VALUES.
+        Dialect::PostgreSql => {
+            let head = "UPDATE points SET points = points - taken.column2 FROM (VALUES ";
+            let tail = ") AS taken WHERE points.player = taken.column1";
+            text(texts, (dialect, rows), [head, ", ", tail], |row, out| write!(out, "(${}, ${})", 1 + 2 * row, 2 + 2 * row))
+        }
+        // MySQL and MariaDB write VALUES as a table differently; a parameter in a list of columns has no type there.
+        Dialect::MySql => {
+            let head = "UPDATE points JOIN (";
+            let tail = ") AS taken ON taken.player = points.player SET points.points = points.points - taken.amount";
+            text(texts, (dialect, rows), [head, " UNION ALL ", tail], |row, out| {
+                write!(out, "SELECT CAST(${} AS SIGNED) AS player, CAST(${} AS SIGNED) AS amount", 1 + 2 * row, 2 + 2 * row)
+            })
+        }
     })
 }
 
-/// `column1` and `column2` are what `PostgreSQL` and `SQLite` both call the columns of VALUES.
-fn take_points(rows: usize) -> Rc<str> {
-    thread_local!(static TEXTS: Texts = RefCell::default());
-    TEXTS.with(|texts| {
-        text(
-            texts,
-            rows,
-            "UPDATE points SET points = points - taken.column2 FROM (VALUES ",
-            ") AS taken WHERE points.player = taken.column1",
-            |row, out| write!(out, "(${}, ${})", 1 + 2 * row, 2 + 2 * row),
-        )
-    })
-}
-
-fn text(texts: &Texts, rows: usize, head: &str, tail: &str, row: fn(usize, &mut String) -> std::fmt::Result) -> Rc<str> {
+fn text(
+    texts: &Texts,
+    key: (Dialect, usize),
+    [head, between, tail]: [&str; 3],
+    row: impl Fn(usize, &mut String) -> std::fmt::Result,
+) -> Rc<str> {
     let mut texts = texts.borrow_mut();
-    let text = texts.entry(rows).or_insert_with(|| {
+    let text = texts.entry(key).or_insert_with(|| {
         let mut text = head.to_owned();
-        for n in 0..rows {
+        for n in 0..key.1 {
             if n > 0 {
-                text.push_str(", ");
+                text.push_str(between);
             }
             row(n, &mut text).expect("writing to a String cannot fail");
         }
@@ -330,8 +354,16 @@ mod tests {
 
     #[test]
     fn statement_texts_number_their_parameters() {
-        assert_eq!(&*insert_ranking(2), "INSERT INTO ranking (period, rank, player, points) VALUES ($1, $2, $3, $4), ($1, $5, $6, $7)");
-        assert!(Rc::ptr_eq(&take_points(3), &take_points(3)), "a text is made once");
+        let postgres = insert_ranking(Dialect::PostgreSql, 2);
+        assert_eq!(&*postgres, "INSERT INTO ranking (period, rank, player, points) VALUES ($1, $2, $3, $4), ($1, $5, $6, $7)");
+        assert_eq!(&*insert_ranking(Dialect::MySql, 2), postgres.replace("rank,", "`rank`,"));
+        insta::assert_snapshot!(
+            take_points(Dialect::MySql, 2),
+            @"UPDATE points JOIN (SELECT CAST($1 AS SIGNED) AS player, CAST($2 AS SIGNED) AS amount UNION ALL SELECT CAST($3 AS SIGNED) AS player, CAST($4 AS SIGNED) AS amount) AS taken ON taken.player = points.player SET points.points = points.points - taken.amount"
+        );
+        for dialect in [Dialect::PostgreSql, Dialect::MySql] {
+            assert!(Rc::ptr_eq(&take_points(dialect, 3), &take_points(dialect, 3)), "a text is made once");
+        }
     }
 
     /// The set-based subtraction must touch the settled players alone, and subtract rather than reset.
@@ -342,7 +374,7 @@ mod tests {
             db.execute(table, []).unwrap();
         }
         db.execute_batch("INSERT INTO points VALUES (1, 10, 0), (2, 20, 0), (3, 30, 0)").unwrap();
-        let changed = db.execute(&take_points(2), [1, 4, 3, 30]).unwrap();
+        let changed = db.execute(&take_points(Dialect::PostgreSql, 2), [1, 4, 3, 30]).unwrap();
         assert_eq!(changed, 2);
         let left: Vec<i64> = db
             .prepare("SELECT points FROM points ORDER BY player")

@@ -11,30 +11,78 @@
 use crate::id::PeriodId;
 use crate::scenario::GuardKnobs;
 use crate::settlement::Period;
-use crate::store::sql::{column, int};
+use crate::store::sql::{Returning, Text, column, int};
 use crate::strategy::payment::{self, Queued};
 use crate::strategy::{Context, Error, body};
 use crate::time::millis;
 use crate::trace::{Belief, TaskStatus};
 use std::time::Duration;
 
-/// Due periods with something left to do: not settled and not given up, or settled with payments left.
-const FIND: &str = "SELECT period FROM task WHERE due <= $1 AND (status < 2 OR status = 3 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = task.period)) ORDER BY period";
+/// The database's clock, in milliseconds since the epoch.
+macro_rules! now {
+    (postgres) => {
+        "(extract(epoch from clock_timestamp()) * 1000)::bigint"
+    };
+    (mysql) => {
+        "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)"
+    };
+}
+
+/// Which rows may be claimed: pending, failed with the backoff over, executing with a stale heartbeat.
 /// While a row is failed, its heartbeat is the earliest time of the next attempt.
-const CLAIM: &str = "UPDATE task SET status = 1, version = version + 1, attempt = attempt + 1, owner = $2, \
-     heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint \
-     WHERE period = $1 AND due <= (extract(epoch from clock_timestamp()) * 1000)::bigint \
-     AND (status = 0 \
-     OR (status = 3 AND heartbeat <= (extract(epoch from clock_timestamp()) * 1000)::bigint) \
-     OR (status = 1 AND heartbeat < (extract(epoch from clock_timestamp()) * 1000)::bigint - $3)) \
-     RETURNING attempt, failures";
-const BEAT: &str =
-    "UPDATE task SET heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint WHERE period = $1 AND attempt = $2 AND status = 1";
+macro_rules! claimable {
+    ($dialect:ident) => {
+        concat!(
+            "WHERE period = $1 AND due <= ",
+            now!($dialect),
+            " AND (status = 0 OR (status = 3 AND heartbeat <= ",
+            now!($dialect),
+            ") OR (status = 1 AND heartbeat < ",
+            now!($dialect),
+            " - $3))"
+        )
+    };
+}
+
+/// Due periods with something left to do: not settled and not given up, or settled with payments left.
+const FIND: Text = Text::new(
+    "SELECT period FROM task WHERE due <= $1 AND (status < 2 OR status = 3 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = task.period)) ORDER BY period",
+    // `/` has decimals there.
+    "SELECT period FROM task WHERE due <= $1 AND (status < 2 OR status = 3 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id DIV 10 = task.period)) ORDER BY period",
+);
+const CLAIM: Returning = Returning {
+    postgres: concat!(
+        "UPDATE task SET status = 1, version = version + 1, attempt = attempt + 1, owner = $2, heartbeat = ",
+        now!(postgres),
+        " ",
+        claimable!(postgres),
+        " RETURNING attempt, failures"
+    ),
+    mysql_lock: concat!("SELECT attempt + 1, failures FROM task ", claimable!(mysql), " FOR UPDATE"),
+    mysql_update: concat!(
+        "UPDATE task SET status = 1, version = version + 1, attempt = attempt + 1, owner = $2, heartbeat = ",
+        now!(mysql),
+        " WHERE period = $1"
+    ),
+};
+const BEAT: Text = Text::new(
+    concat!("UPDATE task SET heartbeat = ", now!(postgres), " WHERE period = $1 AND attempt = $2 AND status = 1"),
+    concat!("UPDATE task SET heartbeat = ", now!(mysql), " WHERE period = $1 AND attempt = $2 AND status = 1"),
+);
 const DONE: &str = "UPDATE task SET status = 2 WHERE period = $1 AND attempt = $2 AND status = 1";
 const GIVE_BACK: &str = "UPDATE task SET status = 0 WHERE period = $1 AND attempt = $2 AND status = 1";
-const FAIL: &str = "UPDATE task SET status = $3, failures = failures + 1, \
-     heartbeat = (extract(epoch from clock_timestamp()) * 1000)::bigint + $4 \
-     WHERE period = $1 AND attempt = $2 AND status = 1";
+const FAIL: Text = Text::new(
+    concat!(
+        "UPDATE task SET status = $3, failures = failures + 1, heartbeat = ",
+        now!(postgres),
+        " + $4 WHERE period = $1 AND attempt = $2 AND status = 1"
+    ),
+    concat!(
+        "UPDATE task SET status = $3, failures = failures + 1, heartbeat = ",
+        now!(mysql),
+        " + $4 WHERE period = $1 AND attempt = $2 AND status = 1"
+    ),
+);
 
 /// Due periods, by the node's own clock, that have something left to do.
 pub async fn unsettled(context: &Context) -> Result<Vec<PeriodId>, Error> {
@@ -42,7 +90,7 @@ pub async fn unsettled(context: &Context) -> Result<Vec<PeriodId>, Error> {
 }
 
 /// The periods that `statement` finds when it is given what the node's own clock shows.
-pub async fn find(context: &Context, statement: &str) -> Result<Vec<PeriodId>, Error> {
+pub async fn find(context: &Context, statement: impl Into<Text<'static>>) -> Result<Vec<PeriodId>, Error> {
     let rows = context.sql().query("task.find", statement, &[int(&context.wall().0)]).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
@@ -83,7 +131,7 @@ impl Claim {
     async fn make(context: &Context, period: Period) -> Result<Option<Claim>, Error> {
         let owner = i64::from(context.attempt().node.0);
         let stale_after = millis(context.guard().stale_after).cast_signed();
-        let rows = context.sql().query("task.claim", CLAIM, &[int(&period.id.0), int(&owner), int(&stale_after)]).await?;
+        let rows = context.sql().returning("task.claim", &CLAIM, &[int(&period.id.0), int(&owner), int(&stale_after)]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some(Claim { period, attempt: column(row, 0)?, failures: column(row, 1)? }))
     }

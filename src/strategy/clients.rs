@@ -3,8 +3,9 @@
 //! Requests are pinned here and handed down by reference: moved through every layer, the
 //! future of one statement would be several times its size.
 
+use crate::host::Dialect;
 use crate::id::HostId;
-use crate::store::sql::{Param, Row};
+use crate::store::sql::{Param, Returning, Row, Text};
 use crate::store::{LeaseStore, PayoutService, Sql};
 use crate::strategy::context::{Context, Error};
 use crate::trace::StepName;
@@ -91,22 +92,36 @@ pub struct SqlSteps<'c> {
 }
 
 impl SqlSteps<'_> {
-    /// Runs a statement that returns rows.
+    /// What the database understands.
+    pub fn dialect(self) -> Dialect {
+        self.store.dialect()
+    }
+
+    /// Runs a statement that returns rows: a [`Text`], or one text that both dialects understand.
     ///
     /// # Errors
     /// As every step.
-    pub async fn query(self, step: StepName, statement: &str, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
-        let Self { context, store } = self;
+    pub async fn query<'t>(self, step: StepName, statement: impl Into<Text<'t>>, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
+        let (Self { context, store }, statement) = (self, statement.into());
         context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.query(statement, params))).await
     }
 
-    /// Runs a statement; how many rows it changed.
+    /// Runs a statement; how many rows it changed. A row that held the new values already counts.
     ///
     /// # Errors
     /// As every step.
-    pub async fn execute(self, step: StepName, statement: &str, params: &[Param<'_>]) -> Result<u64, Error> {
-        let Self { context, store } = self;
+    pub async fn execute<'t>(self, step: StepName, statement: impl Into<Text<'t>>, params: &[Param<'_>]) -> Result<u64, Error> {
+        let (Self { context, store }, statement) = (self, statement.into());
         context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.execute(statement, params))).await
+    }
+
+    /// Runs an UPDATE that returns rows, as one step: on MySQL it takes two statements.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn returning(self, step: StepName, update: &Returning<'_>, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.returning(update, params))).await
     }
 
     /// Runs `inside` in a transaction, whose own steps are `tx.begin`, `tx.commit` and

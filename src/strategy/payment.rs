@@ -2,19 +2,30 @@
 
 use crate::settlement::{Period, REWARDS};
 use crate::store::Payment;
-use crate::store::sql::{Param, column, int, text};
+use crate::store::sql::{Param, Text, column, int, text};
 use crate::strategy::body::Place;
 use crate::strategy::context::{Context, Error};
 
 /// How often a direct payment is tried.
 const TRIES: u32 = 3;
 
-const QUEUE: [&str; REWARDS.len()] = [
-    "INSERT INTO outbox (id, key, payload, sent) VALUES ($1, $2, $3, 0)",
-    "INSERT INTO outbox (id, key, payload, sent) VALUES ($1, $2, $3, 0), ($4, $5, $6, 0)",
-    "INSERT INTO outbox (id, key, payload, sent) VALUES ($1, $2, $3, 0), ($4, $5, $6, 0), ($7, $8, $9, 0)",
-];
-const FIND: &str = "SELECT id, key, payload FROM outbox WHERE sent = 0 AND id / 10 = $1 ORDER BY id";
+/// Rows for the outbox. `key` is a reserved word in MySQL.
+macro_rules! queue {
+    ($rows:literal) => {
+        Text::new(
+            concat!("INSERT INTO outbox (id, key, payload, sent) VALUES ", $rows),
+            concat!("INSERT INTO outbox (id, `key`, payload, sent) VALUES ", $rows),
+        )
+    };
+}
+
+const QUEUE: [Text; REWARDS.len()] =
+    [queue!("($1, $2, $3, 0)"), queue!("($1, $2, $3, 0), ($4, $5, $6, 0)"), queue!("($1, $2, $3, 0), ($4, $5, $6, 0), ($7, $8, $9, 0)")];
+const FIND: Text = Text::new(
+    "SELECT id, key, payload FROM outbox WHERE sent = 0 AND id / 10 = $1 ORDER BY id",
+    // `/` has decimals there.
+    "SELECT id, `key`, payload FROM outbox WHERE sent = 0 AND id DIV 10 = $1 ORDER BY id",
+);
 const SENT: &str = "UPDATE outbox SET sent = 1 WHERE id = $1";
 
 /// A payment that was decided in a settlement transaction.
@@ -110,6 +121,7 @@ pub async fn deliver(context: &Context, queued: &[Queued]) -> Result<(), Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Dialect;
     use crate::id::PeriodId;
     use crate::time::WallTime;
 
@@ -127,7 +139,10 @@ mod tests {
     #[test]
     fn outbox_statements_match_the_number_of_winners() {
         for (winners, statement) in (1..).zip(QUEUE) {
-            assert_eq!(statement.matches('$').count(), 3 * winners, "{statement}");
+            for dialect in [Dialect::PostgreSql, Dialect::MySql] {
+                let statement = statement.of(dialect);
+                assert_eq!(statement.matches('$').count(), 3 * winners, "{statement}");
+            }
         }
     }
 }

@@ -36,13 +36,15 @@ impl Context {
     /// What an attempt leaves open is rolled back before the next one. Only `tokio_postgres::Transaction` cannot be had: it wants the client for itself.
     ///
     /// # Errors
-    /// What the library said, by its meaning for the statement ([`crate::store::ErrorKind`]).
+    /// What the library said, by its meaning for the statement ([`crate::store::ErrorKind`]);
+    /// `Unusable`, and no step, if the database of this deployment does not speak PostgreSQL.
     pub async fn postgres<T>(
         &self,
         step: StepName,
         work: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, Error> {
         let store = &self.sql().store;
+        store.is_postgres()?;
         let request = Box::pin(store.with(work));
         self.operation_of(step, HostId::Database, pin!(store.ready()), store.request_left(), request).await
     }

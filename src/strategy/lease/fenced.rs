@@ -15,7 +15,7 @@ use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::StoreError;
-use crate::store::sql::{column, int};
+use crate::store::sql::{Returning, column, int};
 use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
@@ -23,7 +23,11 @@ use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body
 use crate::trace::Belief;
 use async_trait::async_trait;
 
-const TOKEN: &str = "UPDATE fence SET token = token + 1 WHERE name = 'settlement' RETURNING token";
+const TOKEN: Returning = Returning {
+    postgres: "UPDATE fence SET token = token + 1 WHERE name = 'settlement' RETURNING token",
+    mysql_lock: "SELECT token + 1 FROM fence WHERE name = 'settlement' FOR UPDATE",
+    mysql_update: "UPDATE fence SET token = token + 1 WHERE name = 'settlement'",
+};
 const CURRENT: &str = "SELECT token FROM fence WHERE name = 'settlement' AND token = $1 \
      AND NOT EXISTS (SELECT 1 FROM settlement WHERE period = $2) FOR UPDATE";
 
@@ -41,7 +45,7 @@ impl LeaseFenced {
 
     /// A token newer than all before.
     async fn token(context: &Context) -> Result<i64, Error> {
-        let rows = context.sql().query("fence.token", TOKEN, &[]).await?;
+        let rows = context.sql().returning("fence.token", &TOKEN, &[]).await?;
         let row = rows.first().ok_or_else(|| StoreError::rejected("the fence row is missing"))?;
         Ok(column(row, 0)?)
     }
