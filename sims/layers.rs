@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rows from the top; a module may use its own row and those before it.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &["id", "seed", "time", "trace", "step", "plan"],
     &["settlement", "scenario", "class"],
     &["host"],
+    &["real"],
     &["store"],
     &["strategy"],
     &["node"],

@@ -86,6 +86,7 @@
 //! | words | [`id`], [`seed`], [`time`], [`trace`], [`step`], [`plan`] |
 //! | domain | [`settlement`], [`scenario`], [`class`] |
 //! | seam | [`host`]: all that the code of a host may do |
+//! | real world | [`real`]: hosts on real sockets |
 //! | store | [`store`]: the clients |
 //! | strategy | [`strategy`]: the guards, and what each declares |
 //! | node | [`node`]: wait, attempt, retry, catch up |
@@ -106,6 +107,7 @@ pub mod settlement;
 pub mod scenario;
 pub mod class;
 pub mod host;
+pub mod real;
 pub mod store;
 pub mod strategy;
 pub mod node;

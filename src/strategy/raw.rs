@@ -63,3 +63,34 @@ impl From<tokio_postgres::Error> for Error {
         Error::Store(error.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Database;
+    use crate::id::{AttemptId, NodeId};
+    use crate::real::Network;
+    use crate::scenario::Scenario;
+    use crate::seed::Seed;
+    use crate::store::ErrorKind;
+    use futures_util::FutureExt;
+    use std::rc::Rc;
+    use std::sync::Arc;
+
+    /// It is said before anything is tried: nobody listens there, and no step is made.
+    #[test]
+    fn there_is_no_postgres_client_for_a_database_that_speaks_mysql() {
+        let scenario = Scenario::default();
+        let calendar = scenario.schedule.calendar().expect("a schedule");
+        let network = Rc::new(Network::new(Seed(1), Database::MySql { url: "mysql://127.0.0.1:1/none".into() }).expect("a host"));
+        let attempt = AttemptId { node: NodeId(0), number: 1 };
+        let context = Context::new(network.host(HostId::node(0)), Arc::new(scenario), Arc::new(calendar), attempt);
+        let asked = context.postgres("ask", async |db| db.query_one("SELECT 1", &[]).await).now_or_never();
+        let refused = asked.expect("an answer at once").expect_err("no such client");
+        assert!(
+            matches!(&refused, Error::Store(why) if why.kind == ErrorKind::Unusable && why.text.contains("`Context::sql`")),
+            "{refused}"
+        );
+        assert_eq!(network.records(), []);
+    }
+}
