@@ -1,5 +1,7 @@
 //! Simulation tests: one story a file, each with its control.
 
+mod corner;
+mod real;
 mod stage;
 
 mod boundary_at_work;
@@ -35,6 +37,8 @@ mod payment_reply_lost;
 mod pgwire_differential;
 mod power_cut;
 mod raw_clients;
+mod real_sessions;
+mod real_strategies;
 mod repetition;
 mod restart_frees;
 mod running_clock;

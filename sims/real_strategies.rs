@@ -1,0 +1,190 @@
+//! Every strategy of the catalogue against real servers: three nodes make an attempt for one due
+//! period at the same time, and the database's rows say what came of it.
+//!
+//! A guard that holds must settle once, with the right ranking, accounts and payments; the
+//! controls must settle once for every node, or these tests see nothing. What needs faults is not
+//! here: it is what simulations are for.
+
+mod books;
+mod lease_store;
+mod players;
+
+use crate::corner::{MARIADB, POSTGRES, Server, TIMEOUT, client, in_a_corner};
+use crate::real;
+use books::Books;
+use futures_util::future::join_all;
+use onceproof::host::{Database, Host};
+use onceproof::id::{AttemptId, HostId, NodeId};
+use onceproof::real::Network;
+use onceproof::scenario::{NodeKnobs, Scenario};
+use onceproof::seed::Seed;
+use onceproof::settlement::{Calendar, Decides, Period, Schedule};
+use onceproof::store::StoreError;
+use onceproof::strategy::catalogue;
+use onceproof::time::Span;
+use onceproof::trace::Event;
+use onceproof::world::servers::payout;
+use onceproof::{Belief, Context, Error, Strategy};
+use std::rc::Rc;
+use std::sync::Arc;
+
+const NODES: u8 = 3;
+/// Guards that guard nothing.
+const CONTROLS: [&str; 2] = ["no-guard", "local-mutex"];
+
+/// What one attempt came to.
+type Outcome = Result<Belief, Error>;
+
+/// What became of a period.
+struct Seen {
+    period: Period,
+    /// What each node believed after the attempts that were made at the same time.
+    together: Vec<Outcome>,
+    /// And after those that were made one after the other, when all that was over.
+    afterwards: Vec<Outcome>,
+    books: Books,
+    /// Whom the payout service paid how much for which rank.
+    paid: Vec<(i64, i64, i64)>,
+}
+
+fn scenario(strategy: &str) -> Scenario {
+    let schedule = Schedule::Cron {
+        cron: "0 0 10,25 * *".to_owned(),
+        zone: "Asia/Shanghai".to_owned(),
+        // Long over, by every clock.
+        from: jiff::civil::date(2020, 1, 9).at(0, 0, 0, 0),
+        periods: 1,
+    };
+    let node = NodeKnobs { work: 150.ms(), timeout: TIMEOUT, ..NodeKnobs::default() };
+    Scenario { nodes: NODES, schedule, node, ..Scenario::calm(strategy) }
+}
+
+fn uses_leases(strategy: &dyn Strategy) -> bool {
+    strategy.steps().iter().any(|step| step.peer == Some(HostId::Lease))
+}
+
+/// Whether a period that is settled stays so when somebody comes back: a lease excludes overlap, not repetition.
+fn remembers(strategy: &dyn Strategy) -> bool {
+    strategy.unique_marker() || matches!(strategy.decides(), Decides::TaskRow | Decides::FenceRow)
+}
+
+async fn play(network: Rc<Network>, strategy: &'static dyn Strategy) -> Result<Seen, StoreError> {
+    let scenario = Arc::new(scenario(strategy.name()));
+    let calendar = Arc::new(scenario.schedule.calendar().expect("a schedule"));
+    let period = calendar.periods[0];
+    let sql = client(network.host(HostId::Traffic));
+    players::move_in(&sql, strategy.unique_marker(), period).await?;
+    let service = network.host(HostId::Payout);
+    let paying = service.spawn("payout", Box::pin(payout::serve(service.clone(), Rc::default())));
+
+    let start = (0..NODES).map(|n| node(&network, n, &scenario, &calendar, strategy));
+    let mut nodes: Vec<Context> = join_all(start).await.into_iter().collect::<Result<_, _>>()?;
+    let together = join_all(nodes.iter_mut().map(|context| strategy.attempt(context, period))).await;
+    let mut afterwards = Vec::new();
+    if remembers(strategy) {
+        for context in &mut nodes {
+            context.begin(AttemptId { number: 2, ..context.attempt() });
+            afterwards.push(strategy.attempt(context, period).await);
+        }
+    }
+    let books = Books::read(&sql).await?;
+    paying.abort();
+    let paid = network.records().into_iter().filter_map(|(_, event)| match event {
+        Event::Paid { rank, player, amount, .. } => Some((rank, player.0, amount)),
+        _ => None,
+    });
+    Ok(Seen { period, together, afterwards, books, paid: paid.collect() })
+}
+
+/// A process that has just started, with its connections open: nobody is late because he connects.
+async fn node(
+    network: &Rc<Network>,
+    number: u8,
+    scenario: &Arc<Scenario>,
+    calendar: &Arc<Calendar>,
+    strategy: &dyn Strategy,
+) -> Result<Context, StoreError> {
+    let attempt = AttemptId { node: NodeId(number), number: 1 };
+    let host = network.host(HostId::node(number));
+    let mut context = Context::new(host, Arc::clone(scenario), Arc::clone(calendar), attempt);
+    let ready = async {
+        strategy.started(&mut context).await?;
+        context.sql().query("connect", "SELECT 1", &[]).await?;
+        if uses_leases(strategy) {
+            context.lease().get("connect", "nothing").await?;
+        }
+        Ok::<(), Error>(())
+    };
+    ready.await.map_err(StoreError::rejected)?;
+    Ok(context)
+}
+
+fn judge(server: Server, strategy: &dyn Strategy, seen: &Seen) {
+    let Seen { period, together, afterwards, books, paid } = seen;
+    let name = format!("{} on {:?}", strategy.name(), server.dialect);
+    let control = CONTROLS.contains(&strategy.name());
+    let settled = if control { usize::from(NODES) } else { 1 };
+    let believe = |outcomes: &[Outcome]| outcomes.iter().filter(|outcome| matches!(outcome, Ok(Belief::Settled))).count();
+    assert_eq!(books.settlements, vec![period.id.0; settled], "{name}: settlements; {together:?}");
+    assert_eq!((believe(together), believe(afterwards)), (settled, 0), "{name}: {together:?}, then {afterwards:?}");
+    let published = strategy.name() == "table-key-published";
+    if !published {
+        // What a loser is told is "no", not an error.
+        assert!(together.iter().chain(afterwards).all(Result::is_ok), "{name}: {together:?}, then {afterwards:?}");
+    }
+    let expected = if published { players::after_the_published_body(*period) } else { players::after_the_good_body(*period) };
+    assert_eq!(books.ranking, expected.ranking, "{name}: ranking");
+    assert_eq!(books.points, expected.points, "{name}: points");
+    assert_eq!(books.marked, expected.marked, "{name}: earnings of the period");
+    assert_eq!(*paid, expected.paid, "{name}: payments");
+    assert_eq!(books.unsent, 0, "{name}: outbox");
+    if strategy.decides() == Decides::TaskRow {
+        assert_eq!(books.task_status, 2, "{name}: the task row is completed");
+    }
+}
+
+fn every_strategy_without_leases(server: Server, test: &str) {
+    let Some(url) = server.address(test) else { return };
+    for strategy in catalogue().iter().copied().filter(|strategy| !uses_leases(*strategy)) {
+        let seen = in_a_corner(server, &url, async |database: Database| {
+            play(Rc::new(Network::new(Seed(1), database).expect("a URL with a host")), strategy).await
+        });
+        judge(server, strategy, &seen);
+    }
+}
+
+fn every_strategy_with_leases(server: Server, test: &str) {
+    let Some(url) = server.address(test) else { return };
+    let Some(lease_store) = real::address("ONCEPROOF_REDIS", test) else { return };
+    for strategy in catalogue().iter().copied().filter(|strategy| uses_leases(*strategy)) {
+        let seen = in_a_corner(server, &url, async |database: Database| {
+            lease_store::in_a_database_of_its_own(&lease_store, async |number| {
+                let network = Network::new(Seed(1), database).expect("a URL with a host");
+                let network = network.with_lease_store(&lease_store, number).expect("a URL with a host");
+                play(Rc::new(network), strategy).await
+            })
+            .await
+        });
+        judge(server, strategy, &seen);
+    }
+}
+
+#[test]
+fn strategies_hold_on_postgres() {
+    every_strategy_without_leases(POSTGRES, "strategies_hold_on_postgres");
+}
+
+#[test]
+fn strategies_hold_on_mariadb() {
+    every_strategy_without_leases(MARIADB, "strategies_hold_on_mariadb");
+}
+
+#[test]
+fn lease_strategies_hold_on_postgres() {
+    every_strategy_with_leases(POSTGRES, "lease_strategies_hold_on_postgres");
+}
+
+#[test]
+fn lease_strategies_hold_on_mariadb() {
+    every_strategy_with_leases(MARIADB, "lease_strategies_hold_on_mariadb");
+}
