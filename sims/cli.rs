@@ -209,7 +209,7 @@ fn a_scaled_deployment_says_so() {
     let desk = Desk::new();
     let told = text(&desk.run(&["--engine", "turmoil", "--strategy", "no-guard", "--faults", "calm"]).stdout);
     let scaled = "turmoil engine, durations divided by 120";
-    assert!(told.starts_with(&format!("base seed 1: 1 guard × 1 fault class, 2 seeds a cell, {scaled}\n")), "{told}");
+    assert!(told.starts_with(&format!("base seed 1: 1 row × 1 fault class, 2 seeds a cell, {scaled}\n")), "{told}");
     assert!(told.contains(&format!("base seed 1, {scaled}\n")), "{told}");
     let told = desk.command(&["replay", WITNESS]).env("COLUMNS", "60").output().unwrap();
     let told = text(&told.stdout);

@@ -24,6 +24,6 @@ pub mod made_up;
 pub use cell::{Cell, Surprise};
 pub use mark::Mark;
 pub use observe::{Finding, Observed, observe};
-pub use subject::Subject;
+pub use subject::{Subject, seeds_of_a_claim};
 pub use survey::{Row, Survey};
 pub use witness::Witness;

@@ -129,7 +129,7 @@ macro_rules! families {
 
 families! {
     controls: NoGuard, LocalMutex;
-    table_key: Published, TableKey;
+    table_key: Published::UNIQUE, Published::IGNORES_ERROR, Published::CHECK_ONLY, Apart::FIRST, Apart::LAST, TableKey;
     lease: LeaseSetnxExpire, LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED, LeaseMachineId,
         LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced;
     version: Published, ReclaimUnfenced, Reclaim, Timestamp;

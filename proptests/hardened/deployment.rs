@@ -8,6 +8,7 @@ use onceproof::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Ru
 use onceproof::settlement::Schedule;
 use onceproof::time::{Span, millis};
 use proptest::prelude::*;
+use proptest::sample::select;
 use std::time::Duration;
 
 /// Round trips of a settlement transaction.
@@ -22,35 +23,33 @@ type Slack = Option<Duration>;
 
 /// A deployment, its strategy left open.
 pub fn scenario() -> impl Strategy<Value = Scenario> {
-    (sizes(), schedule(), node(), network(), guard(), slacks()).prop_map(|(sizes, schedule, node, network, guard, slacks)| {
-        let (nodes, players, earnings) = sizes;
-        let [lock, client, idle, lease, claim, bound] = slacks;
-        let round_trip = network.latency_max * 2;
-        let lock_timeout = above(round_trip * TRANSACTION * 2, 4.seconds(), lock);
-        let timeout = above(lock_timeout + round_trip, 5.seconds(), client);
-        let unanswered = timeout + round_trip;
-        let watchdog_lease = above(guard.renew_every * 2 + unanswered, 90.seconds(), lease);
-        let dead = watchdog_lease.max(guard.heartbeat * 2 + unanswered).max(node.poll + unanswered);
-        let stale_after = above(dead, 5.minutes(), claim);
-        let attempt = node.jitter + node.poll * 3 + node.work * 2;
-        let longest_wait = guard.lease.max(stale_after) + guard.backoff_max + attempt;
-        Scenario {
-            nodes,
-            players,
-            earnings,
-            schedule,
-            node: NodeKnobs { timeout, ..node },
-            guard: GuardKnobs { watchdog_lease, stale_after, ..guard },
-            network,
-            database: DatabaseKnobs {
-                rules: Rules::default(),
-                lock_timeout,
-                idle_in_transaction_timeout: above(timeout * 2, 60.seconds(), idle),
-            },
-            liveness_bound: above(longest_wait, 2.hours(), bound),
-            ..Scenario::default()
-        }
-    })
+    (sizes(), schedule(), node(), network(), guard(), slacks(), select(&Rules::ALL)).prop_map(
+        |(sizes, schedule, node, network, guard, slacks, rules)| {
+            let (nodes, players, earnings) = sizes;
+            let [lock, client, idle, lease, claim, bound] = slacks;
+            let round_trip = network.latency_max * 2;
+            let lock_timeout = above(round_trip * TRANSACTION * 2, 4.seconds(), lock);
+            let timeout = above(lock_timeout + round_trip, 5.seconds(), client);
+            let unanswered = timeout + round_trip;
+            let watchdog_lease = above(guard.renew_every * 2 + unanswered, 90.seconds(), lease);
+            let dead = watchdog_lease.max(guard.heartbeat * 2 + unanswered).max(node.poll + unanswered);
+            let stale_after = above(dead, 5.minutes(), claim);
+            let attempt = node.jitter + node.poll * 3 + node.work * 2;
+            let longest_wait = guard.lease.max(stale_after) + guard.backoff_max + attempt;
+            Scenario {
+                nodes,
+                players,
+                earnings,
+                schedule,
+                node: NodeKnobs { timeout, ..node },
+                guard: GuardKnobs { watchdog_lease, stale_after, ..guard },
+                network,
+                database: DatabaseKnobs { rules, lock_timeout, idle_in_transaction_timeout: above(timeout * 2, 60.seconds(), idle) },
+                liveness_bound: above(longest_wait, 2.hours(), bound),
+                ..Scenario::default()
+            }
+        },
+    )
 }
 
 /// The same deployment, watched for long enough, and patient enough, for what a plan does to it.

@@ -10,7 +10,7 @@ use crate::class::FaultClass;
 use crate::explore::cell::{RunKey, Tally};
 use crate::explore::certify::{self, Sample};
 use crate::explore::observe::NoResult;
-use crate::explore::{Subject, observe};
+use crate::explore::{Mark, Subject, observe, seeds_of_a_claim};
 use crate::seed::Seed;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -160,18 +160,24 @@ impl Sweep<'_> {
             return Ok(());
         }
         let tally = &mut share.tallies[ticket.cell];
-        let mut one = |key, seed: Seed, plan| -> Result<(), Stopped> {
+        let mut one = |key, seed: Seed, plan| -> Result<Vec<Mark>, Stopped> {
             let no_result = |why| Stopped::NoResult { strategy: subject.strategy().name(), class, seed, why };
             let seen = observe(subject, class, seed, &plan).map_err(no_result)?;
             tally.add(key, seed, &seen);
+            let broken = seen.findings.iter().map(|finding| finding.mark).collect();
             if certify::is_sampled(key) {
                 share.samples.push(Sample { subject: row, class, key, seed, plan, trace: seen.run.trace });
             }
-            Ok(())
+            Ok(broken)
         };
         if ticket.first == 0 {
-            for (claim, plan) in subject.pinned(class).into_iter().enumerate() {
-                one(RunKey::Pinned(claim), self.base.nth(0), plan)?;
+            for (claim, (plan, letters)) in subject.claims(class).into_iter().enumerate() {
+                for seed in seeds_of_a_claim(class, self.base) {
+                    let broken = one(RunKey::Pinned(claim), seed, plan.clone())?;
+                    if letters.iter().all(|letter| broken.contains(&Mark::Letter(*letter))) {
+                        break;
+                    }
+                }
             }
         }
         for i in ticket.first..ticket.end {

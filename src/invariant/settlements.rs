@@ -41,25 +41,33 @@ fn transaction(trace: &Trace, position: usize) -> Option<Transaction<'_>> {
 pub struct Settlement<'a> {
     /// The period that its settlement row names.
     pub period: PeriodId,
-    /// How many settlement rows of the period the transaction inserted, at least 1.
+    /// How many settlement rows of the period the transaction inserted. 0: only its ranking.
     pub times: usize,
     /// The transaction.
     pub tx: Transaction<'a>,
 }
 
-/// All settlements, in the order of their commits: one for each transaction and period.
+/// All settlements, in the order of their commits: one for each transaction and period. What
+/// stores a ranking settles, whether or not it also inserts the settlement row.
 pub fn settlements(trace: &Trace) -> Vec<Settlement<'_>> {
     let mut found: Vec<Settlement<'_>> = Vec::with_capacity(8);
     for (place, record) in trace.records().iter().enumerate() {
-        let Event::Settled { period, .. } = record.event else { continue };
+        let (period, rows) = match record.event {
+            Event::Settled { period, .. } => (period, 1),
+            Event::Ranked { period, .. } => (period, 0),
+            _ => continue,
+        };
+        // Rows follow each other: the last settlement found is nearly always the one.
+        let same = |s: &&mut Settlement<'_>| s.period == period && s.tx.position + s.tx.rows.len() >= place && s.tx.position < place;
+        if let Some(known) = found.iter_mut().rev().find(same) {
+            known.times += rows;
+            continue;
+        }
         let before = &trace.records()[..place];
         // A settlement row without a commit would be a bug of the server; it settles nothing.
         let Some(position) = before.iter().rposition(|r| matches!(r.event, Event::Committed { .. })) else { continue };
-        let same = |s: &&mut Settlement<'_>| s.tx.position == position && s.period == period;
-        if let Some(twice) = found.iter_mut().rev().find(same) {
-            twice.times += 1;
-        } else if let Some(tx) = transaction(trace, position) {
-            found.push(Settlement { period, times: 1, tx });
+        if let Some(tx) = transaction(trace, position) {
+            found.push(Settlement { period, times: rows, tx });
         }
     }
     found

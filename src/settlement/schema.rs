@@ -13,7 +13,8 @@ pub const REWARDS: [i64; 3] = [100, 50, 20];
 /// * `earnings` is the append-only truth of what was earned; `at` is in milliseconds since the epoch.
 /// * `task` is what the version strategies claim; a planner fills it beforehand. `heartbeat` is in milliseconds, `updated` in whole seconds since the epoch.
 /// * `outbox` holds payments that were decided in a settlement transaction and are delivered later.
-pub const SCHEMA: [&str; 7] = [
+/// * `marker` marks settled periods for those strategies that mark them in a transaction of its own.
+pub const SCHEMA: [&str; 8] = [
     "CREATE TABLE points (player bigint PRIMARY KEY, points bigint NOT NULL, last_active bigint NOT NULL)",
     "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint)",
     "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL)",
@@ -21,11 +22,12 @@ pub const SCHEMA: [&str; 7] = [
     "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL, failures bigint NOT NULL DEFAULT 0, updated bigint NOT NULL DEFAULT 0)",
     "CREATE TABLE fence (name text PRIMARY KEY, token bigint NOT NULL)",
     "CREATE TABLE outbox (id bigint PRIMARY KEY, key text NOT NULL, payload text NOT NULL, sent bigint NOT NULL)",
+    "CREATE TABLE marker (period bigint PRIMARY KEY)",
 ];
 
 /// The same tables for MySQL and MariaDB. A primary key cannot be a `text` there, so names have at
 /// most 64 characters; `rank` and `key` are reserved words; and only `InnoDB` has transactions.
-pub const SCHEMA_MYSQL: [&str; 7] = [
+pub const SCHEMA_MYSQL: [&str; 8] = [
     "CREATE TABLE points (player bigint PRIMARY KEY, points bigint NOT NULL, last_active bigint NOT NULL) ENGINE=InnoDB",
     "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint) ENGINE=InnoDB",
     "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL) ENGINE=InnoDB",
@@ -33,6 +35,7 @@ pub const SCHEMA_MYSQL: [&str; 7] = [
     "CREATE TABLE task (period bigint PRIMARY KEY, due bigint NOT NULL, status bigint NOT NULL, version bigint NOT NULL, owner bigint, heartbeat bigint, attempt bigint NOT NULL, failures bigint NOT NULL DEFAULT 0, updated bigint NOT NULL DEFAULT 0) ENGINE=InnoDB",
     "CREATE TABLE fence (name varchar(64) PRIMARY KEY, token bigint NOT NULL) ENGINE=InnoDB",
     "CREATE TABLE outbox (id bigint PRIMARY KEY, `key` varchar(64) NOT NULL, payload text NOT NULL, sent bigint NOT NULL) ENGINE=InnoDB",
+    "CREATE TABLE marker (period bigint PRIMARY KEY) ENGINE=InnoDB",
 ];
 
 /// Makes the settlement row of a period unique.

@@ -30,6 +30,13 @@ pub enum ErrorKind {
     Unusable,
 }
 
+impl ErrorKind {
+    /// Whether a database refused one statement, or all after one that it refused.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, ErrorKind::UniqueViolation | ErrorKind::TransactionAborted)
+    }
+}
+
 /// A store did not do what it was asked, or nobody knows whether it did.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]

@@ -4,11 +4,12 @@
 
 use crate::host::Host;
 use crate::node::Setup;
-use crate::scenario::Scenario;
+use crate::scenario::{Rules, Scenario};
 use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
 use crate::store::sql::int;
-use crate::store::{ErrorKind, Sql};
+use crate::store::sql::session::Call;
+use crate::store::{ErrorKind, Sql, StoreError};
 use crate::time::{Span, WallTime};
 use futures_util::future::join_all;
 use rand::RngExt;
@@ -46,13 +47,13 @@ pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>, seed: Seed) {
     let channels = (0..CHANNELS).map(|channel| {
         let earnings = plan.iter().copied().filter(|e| e.channel == channel && now <= e.due).collect();
         let sql = Sql::new(Rc::clone(&host), setup.scenario.node.timeout);
-        earn(Rc::clone(&host), sql, earnings)
+        earn(Rc::clone(&host), sql, earnings, setup.scenario.database.rules)
     });
     join_all(channels).await;
 }
 
 /// One channel: its earnings, one after the other.
-async fn earn(host: Rc<dyn Host>, sql: Sql, earnings: Vec<Earning>) {
+async fn earn(host: Rc<dyn Host>, sql: Sql, earnings: Vec<Earning>, rules: Rules) {
     for earning in earnings {
         loop {
             let left = earning.due.since(host.wall());
@@ -63,7 +64,7 @@ async fn earn(host: Rc<dyn Host>, sql: Sql, earnings: Vec<Earning>) {
         }
         let at = host.wall().0;
         let mut wait = 1.seconds();
-        while !apply(&sql, &earning, at).await {
+        while !apply(&sql, &earning, at, rules).await {
             host.sleep(wait).await;
             wait = (wait * 2).min(1.minutes());
         }
@@ -71,15 +72,34 @@ async fn earn(host: Rc<dyn Host>, sql: Sql, earnings: Vec<Earning>) {
 }
 
 /// Whether the earning is known to be applied.
-async fn apply(sql: &Sql, earning: &Earning, at: i64) -> bool {
+async fn apply(sql: &Sql, earning: &Earning, at: i64, rules: Rules) -> bool {
     let Earning { id, player, amount, .. } = earning;
-    let earn = (EARN, &[int(id), int(player), int(amount), int(&at)][..]);
-    let add = (ADD, &[int(amount), int(&at), int(player)][..]);
-    match sql.both(earn, add).await {
+    let earn: Call<'_> = (EARN, &[int(id), int(player), int(amount), int(&at)]);
+    let add: Call<'_> = (ADD, &[int(amount), int(&at), int(player)]);
+    let applied = if rules.is_innodb() { one_by_one(sql, earn, add).await } else { sql.both(earn, add).await };
+    match applied {
         Ok(()) => true,
         // An earlier try was applied, only its answer was lost.
         Err(error) => error.kind == ErrorKind::UniqueViolation,
     }
+}
+
+/// InnoDB's transaction survives a duplicate key, and would commit what follows in the same
+/// flight: nothing may be sent before the answer to what comes before it.
+async fn one_by_one(sql: &Sql, first: Call<'_>, second: Call<'_>) -> Result<(), StoreError> {
+    let done = async {
+        sql.begin().await?;
+        sql.execute(first.0.into(), first.1).await?;
+        sql.execute(second.0.into(), second.1).await?;
+        sql.commit().await
+    }
+    .await;
+    if done.is_err() && sql.in_transaction() {
+        // If this fails, the connection is dropped, and the server rolls back.
+        let _ = sql.rollback().await;
+    }
+    sql.transaction_over();
+    done
 }
 
 /// Everything that will be earned, in time order. For each period: two thirds at any time of
