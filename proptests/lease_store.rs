@@ -1,6 +1,6 @@
 //! The lease store against a model, as a state machine: requests of three clients, time that
 //! passes up to, onto and past the millisecond in which a key runs out, a clock that is set
-//! back, restarts. After each of them the answer, what the history was told, and everything
+//! back, restarts with and without its data, an eviction, a replica that is behind. After each of them the answer, what the history was told, and everything
 //! that can be known about the keys have to be what the model says.
 //!
 //! `transition` says what can happen, `model` what should come of it, `system` lets it happen

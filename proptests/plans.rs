@@ -109,6 +109,10 @@ fn harms() -> impl Strategy<Value = Harm> {
         any::<u32>().prop_map(|times| Harm::JobError { times }),
         (targets(), any::<i64>()).prop_map(|(host, by_ms)| Harm::ClockOffset { host, by_ms }),
         (targets(), any::<i32>(), prop::option::of(lengths())).prop_map(|(host, ppm, lasts)| Harm::ClockDrift { host, ppm, lasts }),
+        lengths().prop_map(|back_after| Harm::LeaseWipe { back_after }),
+        Just(Harm::LeaseEvict),
+        (lengths(), lengths()).prop_map(|(lag, back_after)| Harm::LeaseFailover { lag, back_after }),
+        lengths().prop_map(|lasts| Harm::LeaseStall { lasts }),
     ]
 }
 
@@ -237,6 +241,7 @@ fn classes_are_not_empty_and_strike_in_both_ways() {
             | FaultClass::Partition
             | FaultClass::LeaseCut
             | FaultClass::DbCut
+            | FaultClass::LeaseLoss
             | FaultClass::DbRestart => 60..=90,
             FaultClass::Slow => 30..=70,
             FaultClass::Swarm => 30..=95,

@@ -25,6 +25,7 @@ mod late_clock;
 mod late_delete;
 mod layers;
 mod lease_cut;
+mod lease_loss;
 mod misbehaviour;
 mod must_break;
 mod no_guard;

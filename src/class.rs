@@ -92,6 +92,7 @@ classes! {
     slow: Slow;
     reply_lost: ReplyLost;
     job_error: JobError;
+    lease_loss: LeaseLoss;
     db_restart: DbRestart;
     outage: Outage;
     swarm: Swarm;

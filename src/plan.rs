@@ -172,6 +172,27 @@ pub enum Harm {
         #[serde(with = "optional_duration", skip_serializing_if = "Option::is_none")]
         lasts: Option<Duration>,
     },
+    /// The lease store's process dies and comes back empty after `back_after`, as Redis does without persistence.
+    /// With its data it comes back from a [`Harm::Crash`].
+    LeaseWipe {
+        #[serde(with = "duration")]
+        back_after: Duration,
+    },
+    /// The lease store runs out of memory and evicts the lease that was granted last, as Redis may under `allkeys-*`.
+    LeaseEvict,
+    /// The lease store dies, and a replica is promoted that has not seen the writes of the last `lag`. It is there after `back_after`.
+    LeaseFailover {
+        #[serde(with = "duration")]
+        lag: Duration,
+        #[serde(with = "duration")]
+        back_after: Duration,
+    },
+    /// One slow command keeps the single-threaded lease store busy for `lasts`: requests wait, and are carried out
+    /// when it is over. What they find is what is there then.
+    LeaseStall {
+        #[serde(with = "duration")]
+        lasts: Duration,
+    },
 }
 
 /// When a fault strikes.
@@ -223,8 +244,11 @@ impl Harm {
             | Harm::Pause { lasts: d, .. }
             | Harm::Partition { lasts: d, .. }
             | Harm::Late { lasts: d, .. }
-            | Harm::SlowStep { extra: d } => Some(*d),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } => Some(Duration::ZERO),
+            | Harm::SlowStep { extra: d }
+            | Harm::LeaseWipe { back_after: d }
+            | Harm::LeaseFailover { back_after: d, .. }
+            | Harm::LeaseStall { lasts: d } => Some(*d),
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict => Some(Duration::ZERO),
             Harm::ClockDrift { lasts, .. } => *lasts,
             Harm::ClockOffset { .. } => None,
         }

@@ -96,6 +96,13 @@ pub enum Proof {
     Slowed { attempt: AttemptId, step: StepName },
     /// The job of this attempt failed at a step.
     Failed { attempt: AttemptId, step: StepName },
+    // What is added stands at the end: a digest counts variants.
+    /// The lease store lost a lease that this host held.
+    LeaseLost { holder: HostId },
+    /// The lease store forgot that this host's lease was over, and keeps others out again.
+    LeaseReturned { holder: HostId },
+    /// A request of this host waited for the lease store.
+    Waited { by: HostId },
 }
 
 impl Proof {
@@ -110,6 +117,9 @@ impl Proof {
             Proof::WrongClock { .. } => "wrong-clock",
             Proof::Slowed { .. } => "slowed",
             Proof::Failed { .. } => "failed",
+            Proof::LeaseLost { .. } => "lease-lost",
+            Proof::LeaseReturned { .. } => "lease-returned",
+            Proof::Waited { .. } => "waited",
         }
     }
 }
@@ -126,6 +136,9 @@ impl fmt::Display for Proof {
             Proof::WrongClock { host, by_ms } => write!(f, "{host} acted by a clock that was wrong by {by_ms} ms"),
             Proof::Slowed { attempt, step } => write!(f, "`{step}` of attempt {attempt} took longer"),
             Proof::Failed { attempt, step } => write!(f, "`{step}` of attempt {attempt} failed"),
+            Proof::LeaseLost { holder } => write!(f, "the lease of {holder} was lost"),
+            Proof::LeaseReturned { holder } => write!(f, "a lease of {holder} that was over was there again"),
+            Proof::Waited { by } => write!(f, "a request of {by} waited for the lease store"),
         }
     }
 }
@@ -213,6 +226,18 @@ pub enum Event {
     Paid { period: PeriodId, rank: i64, player: PlayerId, amount: i64, keyed: bool },
     /// A request repeated an idempotency key and was answered without paying again.
     PaymentRepeated { period: PeriodId, rank: i64, player: PlayerId },
+
+    // What is added stands at the end: a digest counts variants.
+    /// The lease store lost a lease that had not run out: restarted empty, evicted it, or failed over to a replica without it.
+    LeaseLost { holder: HostId },
+    /// The lease store failed over to a replica that had not heard that a lease was over: it is there again.
+    LeaseReturned { holder: HostId },
+    /// A server is busy with one slow command: requests wait.
+    Blocked { host: HostId },
+    /// The slow command is over.
+    Unblocked { host: HostId },
+    /// A request of this host waits, because the lease store is busy.
+    Waited { by: HostId },
 }
 
 impl Event {
@@ -253,7 +278,12 @@ impl Event {
             | Event::Committed { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
-            | Event::PaymentRepeated { .. } => None,
+            | Event::PaymentRepeated { .. }
+            | Event::LeaseLost { .. }
+            | Event::LeaseReturned { .. }
+            | Event::Blocked { .. }
+            | Event::Unblocked { .. }
+            | Event::Waited { .. } => None,
         }
     }
 }

@@ -77,7 +77,15 @@ pub fn patient(scenario: Scenario, plan: &FaultPlan) -> Scenario {
                 let wrong = lasts.map_or(WRONG_BY, |lasts| lasts * ppm.unsigned_abs() / 1_000_000);
                 *(if ppm < 0 { &mut unseen } else { &mut others }) += wrong;
             }
-            Harm::Crash { .. } | Harm::Power { .. } | Harm::Pause { .. } | Harm::Partition { .. } | Harm::ReplyLost { .. } => {
+            Harm::Crash { .. }
+            | Harm::Power { .. }
+            | Harm::Pause { .. }
+            | Harm::Partition { .. }
+            | Harm::ReplyLost { .. }
+            | Harm::LeaseWipe { .. }
+            | Harm::LeaseEvict
+            | Harm::LeaseFailover { .. }
+            | Harm::LeaseStall { .. } => {
                 others += fault.harm.heals_after().unwrap_or_default();
             }
         }

@@ -68,6 +68,13 @@ enum Hurt {
     ClockOffset(i64),
     /// In thousandths of [`MOST_PPM`], until it is set right; or of what adds up to [`WRONG_BY`] over the run.
     ClockDrift(i64, Option<Duration>),
+    LeaseWipe(Duration),
+    LeaseEvict,
+    LeaseFailover {
+        lag: Duration,
+        back_after: Duration,
+    },
+    LeaseStall(Duration),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -189,6 +196,10 @@ impl Hurt {
                 let most = if lasts.is_some() { MOST_PPM } else { over_the_run.min(MOST_PPM) };
                 Harm::ClockDrift { host: whose, ppm: (most * thousandths / 1_000) as i32, lasts }
             }
+            Hurt::LeaseWipe(back_after) => Harm::LeaseWipe { back_after },
+            Hurt::LeaseEvict => Harm::LeaseEvict,
+            Hurt::LeaseFailover { lag, back_after } => Harm::LeaseFailover { lag, back_after },
+            Hurt::LeaseStall(lasts) => Harm::LeaseStall { lasts },
         }
     }
 }
@@ -212,6 +223,10 @@ fn hurt() -> impl Strategy<Value = Hurt> {
         2 => (1..=5_u32).prop_map(Hurt::JobError),
         2 => (-1_000..=1_000_i64).prop_map(Hurt::ClockOffset),
         1 => (-1_000..=1_000_i64, prop::option::of(lasting())).prop_map(|(thousandths, lasts)| Hurt::ClockDrift(thousandths, lasts)),
+        2 => lasting().prop_map(Hurt::LeaseWipe),
+        1 => Just(Hurt::LeaseEvict),
+        2 => (lasting(), lasting()).prop_map(|(lag, back_after)| Hurt::LeaseFailover { lag, back_after }),
+        1 => lasting().prop_map(Hurt::LeaseStall),
     ]
 }
 

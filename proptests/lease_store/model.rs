@@ -6,6 +6,7 @@ use super::transition::Transition;
 use onceproof::id::HostId;
 use onceproof::settlement::LeaseKey;
 use onceproof::trace::Event;
+use onceproof::world::servers::lease::Loss;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What every clock shows in the beginning: 2026-01-09 00:00:00 UTC.
@@ -28,6 +29,8 @@ pub enum Reply {
 pub struct Told {
     pub reply: Option<Reply>,
     pub events: Vec<Event>,
+    /// Whose leases a fault took away, or brought back.
+    pub loss: Loss,
 }
 
 /// A way to get it wrong: what the controls check the store against.
@@ -51,10 +54,16 @@ pub enum Flaw {
     RefusesInSilence,
     /// A script releases whatever the key holds.
     ReleasesForAll,
+    /// The lease granted first is evicted.
+    EvictsTheFirst,
+    /// A replica has seen everything.
+    ReplicaHasAll,
+    /// A replica has seen nothing.
+    ReplicaHasNothing,
 }
 
 impl Flaw {
-    pub const ALL: [Flaw; 9] = [
+    pub const ALL: [Flaw; 12] = [
         Flaw::ExpiresLate,
         Flaw::KeepsNoExpiry,
         Flaw::NxSeesTheDead,
@@ -64,6 +73,9 @@ impl Flaw {
         Flaw::RemembersScripts,
         Flaw::RefusesInSilence,
         Flaw::ReleasesForAll,
+        Flaw::EvictsTheFirst,
+        Flaw::ReplicaHasAll,
+        Flaw::ReplicaHasNothing,
     ];
 }
 
@@ -80,6 +92,8 @@ struct Entry {
     holder: Option<HostId>,
     /// The first instant at which it is gone.
     expires: Option<i64>,
+    /// Which grant it was; 0 for data.
+    grant: usize,
 }
 
 /// The store as it should be.
@@ -87,7 +101,12 @@ struct Entry {
 pub struct Model {
     flaw: Option<Flaw>,
     now: i64,
+    /// Milliseconds that have passed, however the clock was set.
+    elapsed: u64,
     entries: BTreeMap<String, Entry>,
+    /// What there was before each request, and when that was made.
+    past: Vec<(u64, BTreeMap<String, Entry>)>,
+    grants: usize,
     scripts: BTreeSet<Script>,
     /// What the last transition came to.
     pub told: Told,
@@ -104,14 +123,56 @@ type Answer = Result<Reply, Refusal>;
 impl Model {
     /// An empty store, right or wrong in one respect.
     pub fn new(flaw: Option<Flaw>) -> Model {
-        Model { flaw, now: ORIGIN, entries: BTreeMap::new(), scripts: BTreeSet::new(), told: Told::default() }
+        Model {
+            flaw,
+            now: ORIGIN,
+            elapsed: 0,
+            entries: BTreeMap::new(),
+            past: Vec::new(),
+            grants: 0,
+            scripts: BTreeSet::new(),
+            told: Told::default(),
+        }
     }
 
     /// The store after a transition.
     pub fn after(mut self, transition: &Transition) -> Model {
         self.told = Told::default();
         match transition {
-            Transition::Wait { ms } => self.now += ms.cast_signed(),
+            Transition::Wait { ms } => {
+                self.now += ms.cast_signed();
+                self.elapsed += ms;
+            }
+            Transition::Wipe => {
+                self.scripts.clear();
+                self.becomes(BTreeMap::new());
+                self.past.clear();
+            }
+            Transition::Evict => {
+                self.past.push((self.elapsed, self.entries.clone()));
+                let held = self.entries.iter().filter(|(_, entry)| entry.holder.is_some() && !self.is_over(entry));
+                let victim = match self.flaw {
+                    Some(Flaw::EvictsTheFirst) => held.min_by_key(|(_, entry)| entry.grant),
+                    _ => held.max_by_key(|(_, entry)| entry.grant),
+                };
+                let victim = victim.map(|(key, _)| key.clone());
+                let rest = self.entries.iter().filter(|(key, _)| Some(*key) != victim.as_ref());
+                let rest = rest.map(|(key, entry)| (key.clone(), entry.clone())).collect();
+                self.becomes(rest);
+            }
+            Transition::FailOver { lag } => {
+                self.scripts.clear();
+                let unseen = |at: u64| match self.flaw {
+                    Some(Flaw::ReplicaHasAll) => false,
+                    Some(Flaw::ReplicaHasNothing) => true,
+                    _ => self.elapsed - at < *lag,
+                };
+                let seen = self.past.iter().find(|(at, _)| unseen(*at)).map(|(_, before)| before.clone());
+                if let Some(seen) = seen {
+                    self.becomes(seen);
+                }
+                self.past.clear();
+            }
             Transition::SetBack { ms } => self.now -= ms.cast_signed(),
             Transition::Restart => {
                 if self.flaw != Some(Flaw::RemembersScripts) {
@@ -122,11 +183,27 @@ impl Model {
                 }
             }
             Transition::Ask { by, command } => {
+                self.past.push((self.elapsed, self.entries.clone()));
                 let reply = self.answer(*by, command).unwrap_or_else(|Refusal(word)| Reply::Refused(word.to_owned()));
                 self.told.reply = Some(reply);
             }
         }
         self
+    }
+
+    /// Other keys take the place of those there are; tells what that means for leases.
+    fn becomes(&mut self, entries: BTreeMap<String, Entry>) {
+        let before = std::mem::replace(&mut self.entries, entries);
+        let held = |entries: &BTreeMap<String, Entry>| {
+            let lease =
+                |(key, entry): (&String, &Entry)| (!self.is_over(entry)).then_some((key.clone(), (entry.holder?, entry.value.clone())));
+            entries.iter().filter_map(lease).collect::<BTreeMap<_, _>>()
+        };
+        let (before, after) = (held(&before), held(&self.entries));
+        let only = |these: &BTreeMap<String, (HostId, Value)>, those: &BTreeMap<String, (HostId, Value)>| {
+            these.iter().filter(|(key, lease)| those.get(*key) != Some(*lease)).map(|(_, (holder, _))| *holder).collect()
+        };
+        self.told.loss = Loss { lost: only(&before, &after), returned: only(&after, &before) };
     }
 
     /// What the store's clock shows.
@@ -291,7 +368,8 @@ impl Model {
             }
             None => self.tell(Event::LeaseGranted { to: by, ttl_ms }),
         }
-        self.entries.insert(key.to_owned(), Entry { value: Value::Text(value.to_owned()), holder: Some(by), expires });
+        self.grants += 1;
+        self.entries.insert(key.to_owned(), Entry { value: Value::Text(value.to_owned()), holder: Some(by), expires, grant: self.grants });
         true
     }
 
@@ -340,7 +418,7 @@ impl Model {
         match self.entries.get_mut(key) {
             Some(entry) => entry.value = value,
             None => {
-                self.entries.insert(key.to_owned(), Entry { value, holder: None, expires: None });
+                self.entries.insert(key.to_owned(), Entry { value, holder: None, expires: None, grant: 0 });
             }
         }
         Ok(Reply::Number(new))
@@ -348,7 +426,7 @@ impl Model {
 
     fn push(&mut self, key: &str, end: End, items: &[String]) -> Answer {
         if self.list(key)?.is_none() {
-            self.entries.insert(key.to_owned(), Entry { value: Value::List(VecDeque::new()), holder: None, expires: None });
+            self.entries.insert(key.to_owned(), Entry { value: Value::List(VecDeque::new()), holder: None, expires: None, grant: 0 });
         }
         let Some(list) = self.list(key)? else { return Ok(Reply::Number(0)) };
         for item in items.iter().cloned() {

@@ -3,16 +3,17 @@
 use super::command::Command;
 use super::host::{Wire, WireHost};
 use super::model::{Reply, Told};
-use super::transition::{CLIENTS, Transition};
+use super::transition::{CLIENTS, MOST_BEHIND, Transition};
 use onceproof::host::Host;
 use onceproof::id::HostId;
 use onceproof::settlement::LeaseKey;
 use onceproof::trace::Event;
-use onceproof::world::servers::lease::{LeaseStore, serve};
+use onceproof::world::servers::lease::{LeaseStore, Loss, serve};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo, RedisResult, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::LocalSet;
 
@@ -33,32 +34,35 @@ impl System {
     /// A store that has just started, its clock showing `now`; everybody is connected.
     pub fn start(now: i64) -> System {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let (tasks, wire, store) = (LocalSet::new(), Wire::new(now), Rc::default());
+        let (tasks, wire) = (LocalSet::new(), Wire::new(now));
+        let store = Rc::new(RefCell::new(LeaseStore::replicated(Some(Duration::from_millis(MOST_BEHIND)))));
         let (clients, auditor) = tasks.block_on(&runtime, boot(&wire, &store));
         System { runtime, tasks, wire, store, clients, auditor }
     }
 
     /// Lets it happen.
     pub fn perform(&mut self, transition: &Transition) -> Told {
-        let reply = match transition {
-            Transition::Wait { ms } => {
-                self.wire.turn_clock(ms.cast_signed());
-                None
-            }
-            Transition::SetBack { ms } => {
-                self.wire.turn_clock(-ms.cast_signed());
-                None
-            }
-            Transition::Restart => {
+        let (mut reply, mut loss) = (None, Loss::default());
+        let (now, wall) = self.wire.times();
+        match transition {
+            Transition::Wait { ms } => self.wire.pass(*ms),
+            Transition::SetBack { ms } => self.wire.turn_clock(-ms.cast_signed()),
+            Transition::Restart => self.restart(),
+            Transition::Wipe => {
+                loss = self.store.borrow_mut().wipe(wall);
                 self.restart();
-                None
+            }
+            Transition::Evict => loss = self.store.borrow_mut().evict(now, wall),
+            Transition::FailOver { lag } => {
+                loss = self.store.borrow_mut().fail_over(Duration::from_millis(*lag), now, wall);
+                self.restart();
             }
             Transition::Ask { by, command } => {
                 let mut client = self.client(*by);
-                Some(self.tasks.block_on(&self.runtime, ask(&mut client, command)))
+                reply = Some(self.tasks.block_on(&self.runtime, ask(&mut client, command)));
             }
-        };
-        Told { reply, events: self.wire.events() }
+        }
+        Told { reply, events: self.wire.events(), loss }
     }
 
     /// Asks, as somebody who has nothing to do with it; tells what the history was told.

@@ -17,7 +17,16 @@ pub enum Transition {
     Restart,
     /// The store's clock is set back.
     SetBack { ms: u64 },
+    /// The store's process dies, and a new one starts with nothing.
+    Wipe,
+    /// The store evicts a lease.
+    Evict,
+    /// The store's process dies, and a replica takes over that is so far behind.
+    FailOver { lag: u64 },
 }
+
+/// No replica is further behind.
+pub const MOST_BEHIND: u64 = 2_000;
 
 /// The keys that clients use: few, so that they meet.
 pub const KEYS: [&str; 3] = ["a", "b", "c"];
@@ -38,6 +47,9 @@ pub fn transition(state: &Model) -> BoxedStrategy<Transition> {
         4 => wait(state),
         1 => Just(Transition::Restart),
         1 => (1..3_000_u64).prop_map(|ms| Transition::SetBack { ms }),
+        1 => Just(Transition::Wipe),
+        1 => Just(Transition::Evict),
+        2 => prop_oneof![Just(1), 1..=MOST_BEHIND].prop_map(|lag| Transition::FailOver { lag }),
     ]
     .boxed()
 }

@@ -125,7 +125,11 @@ fn is_of_a_clock(harm: &Harm) -> bool {
         | Harm::ReplyLost { .. }
         | Harm::Late { .. }
         | Harm::SlowStep { .. }
-        | Harm::JobError { .. } => false,
+        | Harm::JobError { .. }
+        | Harm::LeaseWipe { .. }
+        | Harm::LeaseEvict
+        | Harm::LeaseFailover { .. }
+        | Harm::LeaseStall { .. } => false,
     }
 }
 

@@ -63,6 +63,8 @@ struct State {
     hosts: usize,
     down: Vec<bool>,
     paused: Vec<bool>,
+    /// How many slow commands keep a server busy.
+    blocked: Vec<u16>,
     /// How many cuts lie on the link from a host (row) to another (column).
     cuts: Vec<u16>,
 }
@@ -70,7 +72,7 @@ struct State {
 impl State {
     fn new(nodes: u8) -> State {
         let hosts = HostId::FIXED.len() + usize::from(nodes);
-        State { hosts, down: vec![false; hosts], paused: vec![false; hosts], cuts: vec![0; hosts * hosts] }
+        State { hosts, down: vec![false; hosts], paused: vec![false; hosts], blocked: vec![0; hosts], cuts: vec![0; hosts * hosts] }
     }
 
     /// Takes an event in; tells whether it changed anything.
@@ -79,6 +81,12 @@ impl State {
             Event::Booted { host, .. } => {
                 self.down[host.index()] = false;
                 self.paused[host.index()] = false;
+                self.blocked[host.index()] = 0;
+            }
+            Event::Blocked { host } => self.blocked[host.index()] += 1,
+            Event::Unblocked { host } => {
+                let blocked = &mut self.blocked[host.index()];
+                *blocked = blocked.saturating_sub(1);
             }
             Event::Crashed { host } | Event::PoweredOff { host } | Event::Panicked { host } => self.down[host.index()] = true,
             Event::Paused { host } => self.paused[host.index()] = true,
@@ -94,7 +102,7 @@ impl State {
     }
 
     fn able(&self, node: HostId, needs: &[HostId]) -> bool {
-        let runs = |host: HostId| !self.down[host.index()] && !self.paused[host.index()];
+        let runs = |host: HostId| !self.down[host.index()] && !self.paused[host.index()] && self.blocked[host.index()] == 0;
         let open = |from: HostId, to: HostId| self.cuts[from.index() * self.hosts + to.index()] == 0;
         runs(node) && needs.iter().all(|&store| runs(store) && open(node, store) && open(store, node))
     }
@@ -138,6 +146,22 @@ mod tests {
         told.after(P1, 30.minutes()).event(Event::Healed { from: HostId::Database, to: N0 });
         told.after(P1, 38.minutes()).event(Event::Paused { host: N0 });
         assert_eq!(longest_of(&told, 60), 8.minutes());
+    }
+
+    /// Two slow commands at once: the store serves again when both are over.
+    #[test]
+    fn a_busy_lease_store_serves_nobody() {
+        let mut told = Script::new();
+        for (minute, event) in [
+            (5, Event::Blocked { host: HostId::Lease }),
+            (10, Event::Blocked { host: HostId::Lease }),
+            (20, Event::Unblocked { host: HostId::Lease }),
+            (57, Event::Unblocked { host: HostId::Lease }),
+        ] {
+            told.after(P1, minute.minutes()).event(event);
+        }
+        told.needs = vec![HostId::Lease];
+        assert_eq!(longest_of(&told, 60), 5.minutes());
     }
 
     #[test]

@@ -64,6 +64,7 @@ impl Harm {
         }
         match &mut harm {
             Harm::Late { extra, .. } => *extra = divided(*extra, factor),
+            Harm::LeaseFailover { lag, .. } => *lag = divided(*lag, factor),
             Harm::ClockOffset { by_ms, .. } => *by_ms /= i64::from(factor),
             Harm::Crash { .. }
             | Harm::Power { .. }
@@ -72,7 +73,10 @@ impl Harm {
             | Harm::SlowStep { .. }
             | Harm::ReplyLost { .. }
             | Harm::JobError { .. }
-            | Harm::ClockDrift { .. } => {}
+            | Harm::ClockDrift { .. }
+            | Harm::LeaseWipe { .. }
+            | Harm::LeaseEvict
+            | Harm::LeaseStall { .. } => {}
         }
         harm
     }
@@ -85,9 +89,12 @@ impl Harm {
             | Harm::Pause { lasts: d, .. }
             | Harm::Partition { lasts: d, .. }
             | Harm::Late { lasts: d, .. }
-            | Harm::SlowStep { extra: d } => Some(d),
+            | Harm::SlowStep { extra: d }
+            | Harm::LeaseWipe { back_after: d }
+            | Harm::LeaseFailover { back_after: d, .. }
+            | Harm::LeaseStall { lasts: d } => Some(d),
             Harm::ClockDrift { lasts, .. } => lasts.as_mut(),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockOffset { .. } => None,
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockOffset { .. } | Harm::LeaseEvict => None,
         }
     }
 }
@@ -115,15 +122,17 @@ mod tests {
             Harm::ClockOffset { host: n0, by_ms: -240_000 }.when(Trigger::start()),
             Harm::ClockDrift { host: n0, ppm: 20_000, lasts: Some(3.hours()) }.when(Trigger::start()),
             Harm::JobError { times: 3 }.when(step.clone()),
+            Harm::LeaseFailover { lag: 3.seconds(), back_after: 1.minutes() }.when(step.clone()),
         ]);
         let scaled = FaultPlan::of([
             Harm::Pause { host: n0, lasts: 40.seconds() }.when(Trigger::At { at_ms: SimTime(10_000) }),
             Harm::Late { host: n0, from: Target::Everyone, extra: 1.ms(), lasts: 1.seconds() }.when(Trigger::start()),
             Harm::ClockOffset { host: n0, by_ms: -4_000 }.when(Trigger::start()),
             Harm::ClockDrift { host: n0, ppm: 20_000, lasts: Some(3.minutes()) }.when(Trigger::start()),
-            Harm::JobError { times: 3 }.when(step),
+            Harm::JobError { times: 3 }.when(step.clone()),
+            Harm::LeaseFailover { lag: 50.ms(), back_after: 1.seconds() }.when(step),
         ]);
         assert_eq!(plan.scaled(60), scaled);
-        assert_eq!(plan.scaled_onto(60, |at| (at == SimTime::ZERO).then_some(Moved::to(at))).faults.len(), 4);
+        assert_eq!(plan.scaled_onto(60, |at| (at == SimTime::ZERO).then_some(Moved::to(at))).faults.len(), 5);
     }
 }

@@ -10,6 +10,7 @@ use crate::plan::{Direction, Harm, Target, Trigger, duration};
 use crate::time::SimTime;
 use crate::trace::Phase;
 use serde::Deserialize;
+use std::fmt;
 use std::time::Duration;
 
 /// All keys that a harm can have.
@@ -26,6 +27,7 @@ pub(super) struct HarmTable {
     times: Option<u32>,
     by_ms: Option<i64>,
     ppm: Option<i32>,
+    lag: Option<Length>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -41,6 +43,10 @@ enum Kind {
     JobError,
     ClockOffset,
     ClockDrift,
+    LeaseWipe,
+    LeaseEvict,
+    LeaseFailover,
+    LeaseStall,
 }
 
 #[derive(Deserialize)]
@@ -61,6 +67,20 @@ impl Kind {
             Kind::JobError => ("job-error", "times = 1"),
             Kind::ClockOffset => ("clock-offset", r#"host = "n0", by_ms = -240000"#),
             Kind::ClockDrift => ("clock-drift", r#"host = "n0", ppm = 20000, lasts = "3h""#),
+            Kind::LeaseWipe => ("lease-wipe", r#"back_after = "10s""#),
+            Kind::LeaseEvict => ("lease-evict", ""),
+            Kind::LeaseFailover => ("lease-failover", r#"lag = "1s", back_after = "10s""#),
+            Kind::LeaseStall => ("lease-stall", r#"lasts = "10s""#),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    /// What to write for one of the kind.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.form() {
+            (kind, "") => write!(f, "kind = \"{kind}\""),
+            (kind, form) => write!(f, "kind = \"{kind}\", {form}"),
         }
     }
 }
@@ -69,8 +89,8 @@ impl Kind {
 macro_rules! take {
     ($table:ident . $key:ident) => {
         $table.$key.take().ok_or_else(|| {
-            let (kind, form) = $table.kind.form();
-            format!(concat!("a fault of kind `{}` needs `", stringify!($key), "`; write `kind = \"{}\", {}`"), kind, kind, form)
+            let (kind, _) = $table.kind.form();
+            format!(concat!("a fault of kind `{}` needs `", stringify!($key), "`; write `{}`"), kind, $table.kind)
         })?
     };
 }
@@ -88,6 +108,7 @@ impl HarmTable {
             ("times", self.times.is_some()),
             ("by_ms", self.by_ms.is_some()),
             ("ppm", self.ppm.is_some()),
+            ("lag", self.lag.is_some()),
         ];
         keys.into_iter().find(|(_, there)| *there).map(|(key, _)| key)
     }
@@ -111,12 +132,16 @@ impl TryFrom<HarmTable> for Harm {
             Kind::JobError => Harm::JobError { times: take!(t.times) },
             Kind::ClockOffset => Harm::ClockOffset { host: take!(t.host), by_ms: take!(t.by_ms) },
             Kind::ClockDrift => Harm::ClockDrift { host: take!(t.host), ppm: take!(t.ppm), lasts: t.lasts.take().map(|l| l.0) },
+            Kind::LeaseWipe => Harm::LeaseWipe { back_after: take!(t.back_after).0 },
+            Kind::LeaseEvict => Harm::LeaseEvict,
+            Kind::LeaseFailover => Harm::LeaseFailover { lag: take!(t.lag).0, back_after: take!(t.back_after).0 },
+            Kind::LeaseStall => Harm::LeaseStall { lasts: take!(t.lasts).0 },
         };
         match t.left_over() {
             None => Ok(harm),
             Some(key) => {
-                let (kind, form) = t.kind.form();
-                Err(format!("a fault of kind `{kind}` has no `{key}`; write `kind = \"{kind}\", {form}`"))
+                let (kind, _) = t.kind.form();
+                Err(format!("a fault of kind `{kind}` has no `{key}`; write `{}`", t.kind))
             }
         }
     }
@@ -184,6 +209,14 @@ mod tests {
     fn a_key_of_another_kind_is_named_with_what_to_write() {
         let error = refused(r#"{ kind = "crash", host = "n0", back_after = "5m", lasts = "5m" }"#, START, 2);
         assert!(error.contains(r#"kind `crash` has no `lasts`; write `kind = "crash", host = "self", back_after = "5m"`"#), "{error}");
+    }
+
+    #[test]
+    fn what_happens_to_the_lease_store_has_no_host() {
+        let error = refused(r#"{ kind = "lease-evict", host = "lease" }"#, START, 2);
+        assert!(error.contains(r#"kind `lease-evict` has no `host`; write `kind = "lease-evict"`"#), "{error}");
+        let error = refused(r#"{ kind = "lease-failover", back_after = "10s" }"#, START, 2);
+        assert!(error.contains(r#"needs `lag`; write `kind = "lease-failover", lag = "1s", back_after = "10s"`"#), "{error}");
     }
 
     #[test]

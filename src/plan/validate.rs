@@ -39,8 +39,11 @@ impl Fault {
     fn too_much(&self) -> Option<String> {
         let long = |key: &str, d: Duration| (d > YEAR).then(|| format!("has `{key}` = {}; write at most \"8784h\"", duration::text(d)));
         match self.harm {
-            Harm::Crash { back_after, .. } | Harm::Power { back_after, .. } => long("back_after", back_after),
-            Harm::Pause { lasts, .. } | Harm::Partition { lasts, .. } => long("lasts", lasts),
+            Harm::Crash { back_after, .. } | Harm::Power { back_after, .. } | Harm::LeaseWipe { back_after } => {
+                long("back_after", back_after)
+            }
+            Harm::Pause { lasts, .. } | Harm::Partition { lasts, .. } | Harm::LeaseStall { lasts } => long("lasts", lasts),
+            Harm::LeaseFailover { lag, back_after } => long("lag", lag).or_else(|| long("back_after", back_after)),
             Harm::Late { extra, lasts, .. } => long("extra", extra).or_else(|| long("lasts", lasts)),
             Harm::SlowStep { extra } => long("extra", extra),
             Harm::ClockOffset { by_ms, .. } => {
@@ -48,7 +51,7 @@ impl Fault {
                 (by_ms.unsigned_abs() > most).then(|| format!("moves a clock by {by_ms} ms; write -{most} to {most}"))
             }
             Harm::ClockDrift { lasts, .. } => lasts.and_then(|lasts| long("lasts", lasts)),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } => None,
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict => None,
         }
     }
 
@@ -98,6 +101,10 @@ impl Fault {
             Harm::ReplyLost { .. } => {
                 Some("loses the reply of more than one host; write `from = \"db\"`, `\"lease\"`, `\"payout\"` or `\"peer\"`".to_owned())
             }
+            Harm::LeaseFailover { lag, .. } if lag.is_zero() => {
+                Some("fails over to a replica that has seen everything, as a restart does; write `lag = \"1s\"`, or `kind = \"crash\", host = \"lease\"`".to_owned())
+            }
+            Harm::LeaseWipe { .. } | Harm::LeaseEvict | Harm::LeaseFailover { .. } | Harm::LeaseStall { .. } => None,
             Harm::JobError { times: 0 } => Some("makes the job fail 0 times; write `times = 1`".to_owned()),
             Harm::SlowStep { .. } | Harm::JobError { .. } => {
                 (!at_a_step).then(|| "strikes a step at a time; write `step` and `phase` instead of `at_ms`".to_owned())
@@ -151,6 +158,8 @@ mod tests {
             (Harm::Pause { host: Target::AllNodes, lasts: 8_785.hours() }.when(start()), "has `lasts` = 8785h; write at most \"8784h\""),
             (Harm::SlowStep { extra: Duration::MAX }.when(Trigger::first("work.1", Phase::Before)), "has `extra` ="),
             (Harm::JobError { times: 0 }.when(Trigger::first("work.1", Phase::Before)), "write `times = 1`"),
+            (Harm::LeaseFailover { lag: Duration::ZERO, back_after: 5.seconds() }.when(start()), "write `lag = \"1s\"`"),
+            (Harm::LeaseStall { lasts: 8_785.hours() }.when(start()), "has `lasts` = 8785h"),
             (Harm::ReplyLost { host: Target::AllNodes, from: Target::Everyone }.when(start()), "write `from = \"db\"`"),
         ] {
             let error = FaultPlan::of([fault]).validate(3, &STEPS).expect_err(said)[0].to_string();

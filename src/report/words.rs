@@ -128,6 +128,12 @@ fn harm(harm: &Harm) -> String {
             let lasts = lasts.map_or(String::new(), |lasts| format!(" for {}", d(&lasts)));
             format!("the clock of {} runs {ppm:+} ppm{lasts}", whom(*host))
         }
+        Harm::LeaseWipe { back_after } => format!("the lease store crashes, back empty after {}", d(back_after)),
+        Harm::LeaseEvict => "the lease store evicts the lease granted last".to_owned(),
+        Harm::LeaseFailover { lag, back_after } => {
+            format!("the lease store fails over to a replica that is {} behind, back after {}", d(lag), d(back_after))
+        }
+        Harm::LeaseStall { lasts } => format!("a slow command keeps the lease store busy for {}", d(lasts)),
     }
 }
 

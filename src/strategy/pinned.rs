@@ -82,6 +82,25 @@ pub fn slow_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::SlowStep { extra: 45.minutes() })
 }
 
+/// The lease store evicts the lease while the first holder is in the middle of its job.
+pub fn evicted_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::LeaseEvict)
+}
+
+/// The lease store restarts empty when the first holder has looked at its lease for the last
+/// time, and the holder takes 90 s to begin its transaction: longer than a poll, shorter than
+/// the next holder's job. It renews meanwhile, so with its lease kept nobody else could work.
+pub fn emptied_before_the_transaction(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let when = || Trigger::first("tx.begin", Phase::Before);
+    let faults = [Harm::LeaseWipe { back_after: 10.seconds() }.when(when()), Harm::SlowStep { extra: 90.seconds() }.when(when())];
+    in_scale(scenario, faults)
+}
+
+/// The lease store restarts, with its data, between the first holder's grant and its expiry.
+pub fn lease_store_restarts_before_the_expiry(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "lease.expire", Phase::Before, Harm::Crash { host: Target::Host(HostId::Lease), back_after: 10.seconds() })
+}
+
 /// The first job fails once.
 pub fn job_error(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::JobError { times: 1 })

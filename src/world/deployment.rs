@@ -136,8 +136,10 @@ impl Deployment {
     /// # Errors
     /// Code of a host did what cannot be simulated faithfully.
     pub fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {
-        let world = World::new(seed, self.scenario.nodes, Arc::clone(&self.calendar), Faults::new(plan), self.strategy.steps());
-        let stores = Stores::new(self);
+        let faults = Faults::new(plan);
+        let stores = Stores::new(self, faults.most_behind());
+        let lease = Rc::clone(&stores.lease);
+        let world = World::new(seed, self.scenario.nodes, Arc::clone(&self.calendar), faults, lease, self.strategy.steps());
         let settings = Settings {
             seed: seed.fork("engine"),
             latency_min: self.scenario.network.latency_min,
@@ -224,9 +226,10 @@ struct Stores {
 }
 
 impl Stores {
-    fn new(deployment: &Deployment) -> Stores {
+    /// `most_behind` is how far a replica of the lease store may be behind, if the plan promotes one.
+    fn new(deployment: &Deployment, most_behind: Option<Duration>) -> Stores {
         Stores {
-            lease: Rc::default(),
+            lease: Rc::new(RefCell::new(LeaseStore::replicated(most_behind))),
             database: Database::new(&DatabaseSetup {
                 players: deployment.scenario.players,
                 unique_marker: deployment.strategy.unique_marker(),

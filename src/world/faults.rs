@@ -2,7 +2,10 @@
 //!
 //! A fault is *fired* when it struck and *felt* when some host noticed. A crash, a power cut or
 //! a pause is felt when it interrupted an attempt or covered a boundary; a wrong clock when its
-//! owner acted by it; what happens to segments is reported by the engine.
+//! owner acted by it; a loss in the lease store when somebody held what was lost; what happens
+//! to segments is reported by the engine.
+
+mod lease;
 
 use crate::host::JobError;
 use crate::id::{AttemptId, FaultId, HostId};
@@ -69,6 +72,12 @@ impl Faults {
     /// Whether some clock may change its rate while somebody sleeps by it.
     pub(super) fn change_rates(&self) -> bool {
         self.changes_rates
+    }
+
+    /// How far a replica of the lease store may be behind, if one is promoted at all.
+    pub(super) fn most_behind(&self) -> Option<Duration> {
+        let lag = |fault: &Fault| if let Harm::LeaseFailover { lag, .. } = fault.harm { Some(lag) } else { None };
+        self.plan.iter().filter_map(lag).max()
     }
 
     pub(super) fn receipts(&self) -> Vec<Receipt> {
@@ -193,6 +202,10 @@ impl World {
                     self.drift(h, ppm, lasts);
                 }
             }
+            Harm::LeaseWipe { back_after } => self.wipe_leases(id, back_after),
+            Harm::LeaseEvict => self.evict_lease(id),
+            Harm::LeaseFailover { lag, back_after } => self.fail_over_leases(id, lag, back_after),
+            Harm::LeaseStall { lasts } => self.stall_leases(id, lasts),
         }
         match by {
             Some(place) if !self.runs(place.host) => Blow::Yield,

@@ -9,6 +9,7 @@ use crate::trace::{Event, Proof, Trace};
 use crate::world::clock::Clock;
 use crate::world::engine::{Engine, Observer, Refused};
 use crate::world::faults::Faults;
+use crate::world::servers::lease::LeaseStore;
 use rand::RngExt;
 use std::cell::{OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -38,6 +39,7 @@ pub(super) struct World {
     pub(super) calendar: Arc<Calendar>,
     pub(super) nodes: u8,
     pub(super) faults: Faults,
+    pub(super) lease: Rc<RefCell<LeaseStore>>,
     trace: RefCell<Trace>,
     clocks: Vec<RefCell<Clock>>,
     /// Rung when a clock is set or changes its rate.
@@ -57,12 +59,20 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(seed: Seed, nodes: u8, calendar: Arc<Calendar>, faults: Faults, steps: &'static [Step]) -> Rc<World> {
+    pub(super) fn new(
+        seed: Seed,
+        nodes: u8,
+        calendar: Arc<Calendar>,
+        faults: Faults,
+        lease: Rc<RefCell<LeaseStore>>,
+        steps: &'static [Step],
+    ) -> Rc<World> {
         let count = HostId::all(nodes).count();
         let clock = Clock::perfect(calendar.origin);
         Rc::new(World {
             nodes,
             faults,
+            lease,
             trace: RefCell::default(),
             clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
             bells: (0..count).map(|_| Rc::default()).collect(),
@@ -128,7 +138,10 @@ impl World {
             }
             Event::Looked { node, .. } => self.acted_by_its_clock(HostId::Node(node)),
             Event::AttemptEnded { attempt, .. } => self.hosts.borrow_mut()[HostId::Node(attempt.node).index()].attempt = None,
-            Event::LeaseGranted { ttl_ms: 1.., .. } => self.acted_by_its_clock(HostId::Lease),
+            Event::LeaseGranted { ttl_ms: 1.., .. } | Event::LeaseExtended { ttl_ms: 1.., .. } | Event::LeaseExpired { .. } => {
+                self.acted_by_its_clock(HostId::Lease);
+            }
+            Event::Waited { by } => self.waits_for_the_lease_store(by),
             _ => {}
         }
     }

@@ -161,6 +161,10 @@ impl Teller<'_> {
             Event::LeaseExtended { by, holder, ttl_ms } => {
                 self.say(at, Voice::World("lease"), format!("of {holder} extended by {by} {}", expiry(ttl_ms)));
             }
+            Event::LeaseLost { holder } => self.say(at, Voice::World("lease"), format!("loses the lease of {holder}")),
+            Event::LeaseReturned { holder } => self.say(at, Voice::World("lease"), format!("has a lease of {holder} again that was over")),
+            Event::Blocked { host } => self.happens(at, host, State::Running, "is busy with a slow command"),
+            Event::Unblocked { host } => self.happens(at, host, State::Running, "serves again"),
             Event::LeaseExpired { holder } => self.say(at, Voice::World("lease"), format!("of {holder} has expired")),
             Event::ReplyLost { from, to } => self.say(at, Voice::World("network"), format!("the reply of {from} to {to} is lost")),
             Event::IdleInTransaction { by } => {
@@ -173,6 +177,7 @@ impl Teller<'_> {
             Event::Cut { .. } | Event::Healed { .. } => unreachable!("told with all links that change at the same time"),
             Event::Booted { incarnation: 0, .. }
             | Event::Felt { .. }
+            | Event::Waited { .. }
             | Event::Looked { .. }
             | Event::LeaseGranted { .. }
             | Event::LeaseRefused { .. }

@@ -106,6 +106,12 @@ impl Strategy for LeaseSetPx {
                     because: "the job outlasts its lease: another takes over, and both settle",
                     plan: pinned::slow_job,
                 },
+                Expectation::Must {
+                    class: FaultClass::LeaseLoss,
+                    letters: &[Letter::D],
+                    because: "the store forgets the lease while the job goes on, grants it again, and both settle",
+                    plan: pinned::evicted_in_the_job,
+                },
             ],
         }
     }

@@ -54,6 +54,12 @@ impl Strategy for LeaseSetnxExpire {
                 because: "who dies between the two commands leaves a lease that never runs out, in this period and in all that follow",
                 plan: pinned::crash_before_the_expiry,
             },
+            Expectation::Must {
+                class: FaultClass::LeaseLoss,
+                letters: &[Letter::K, Letter::L],
+                because: "the store restarts between the two commands: the key is kept, its expiry never set, and the deletion fails as well",
+                plan: pinned::lease_store_restarts_before_the_expiry,
+            },
         ]
     }
 

@@ -6,7 +6,7 @@
 //! the commit smaller, and never close it.
 //!
 //! A lease store that forgets (restarts empty, evicts the key, fails over) grants the lease
-//! twice as well; no fault class does that yet.
+//! twice as well: the worker is told at the next renewal, if it is still at work then.
 
 use super::KEY;
 use crate::class::FaultClass;
@@ -172,32 +172,48 @@ impl Strategy for LeaseWatchdog {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        vec![match self.wrong {
-            Wrong::Nothing => Expectation::Must {
-                class: FaultClass::Pause,
-                letters: &[Letter::D],
-                because: "the holder stops after its last look at the lease, another settles, and the holder wakes and commits",
-                plan: pinned::pause_before_the_transaction,
-            },
-            Wrong::Silent => Expectation::Must {
-                class: FaultClass::LeaseCut,
-                letters: &[Letter::D],
-                because: "the lease runs out while the job goes on, another takes over, and both settle",
-                plan: pinned::cut_from_the_lease,
-            },
-            Wrong::Orphan => Expectation::Must {
+        match self.wrong {
+            Wrong::Nothing => vec![
+                Expectation::Must {
+                    class: FaultClass::Pause,
+                    letters: &[Letter::D],
+                    because: "the holder stops after its last look at the lease, another settles, and the holder wakes and commits",
+                    plan: pinned::pause_before_the_transaction,
+                },
+                Expectation::Must {
+                    class: FaultClass::LeaseLoss,
+                    letters: &[Letter::D],
+                    because: "the store forgets the lease after the holder's last look and grants it again, and both settle",
+                    plan: pinned::emptied_before_the_transaction,
+                },
+            ],
+            Wrong::Silent => vec![
+                Expectation::Must {
+                    class: FaultClass::LeaseCut,
+                    letters: &[Letter::D],
+                    because: "the lease runs out while the job goes on, another takes over, and both settle",
+                    plan: pinned::cut_from_the_lease,
+                },
+                Expectation::Must {
+                    class: FaultClass::LeaseLoss,
+                    letters: &[Letter::D],
+                    because: "the store forgets the lease, the renewal is refused, and nobody tells the job",
+                    plan: pinned::evicted_in_the_job,
+                },
+            ],
+            Wrong::Orphan => vec![Expectation::Must {
                 class: FaultClass::JobError,
                 letters: &[Letter::L],
                 because: "a lease that is renewed for a worker that is gone keeps everybody out, its own node included",
                 plan: pinned::job_error,
-            },
-            Wrong::Unowned => Expectation::Must {
+            }],
+            Wrong::Unowned => vec![Expectation::Must {
                 class: FaultClass::Pause,
                 letters: &[Letter::D],
                 because: "the holder wakes while another has the lease, extends it, and believes that it is still its own",
                 plan: pinned::pause_into_the_next_job,
-            },
-        }]
+            }],
+        }
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

@@ -16,7 +16,12 @@ pub struct Difference {
 }
 
 /// All that are known.
-pub const DIFFERENCES: [Difference; 2] = [
+pub const DIFFERENCES: [Difference; 3] = [
+    lease(
+        "client-setinfo",
+        "CLIENT SETINFO is answered with OK; Redis before 7.2 does not know it",
+        "newer servers do, and clients that send it ignore the answer",
+    ),
     lease(
         "one-database",
         "there is database 0 only; Redis has sixteen",

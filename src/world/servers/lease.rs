@@ -3,16 +3,22 @@
 //!
 //! `store` holds the keys and tells the history who got, lost and kept which lease;
 //! `command` turns requests into calls on it; `script` knows the two Lua scripts that
-//! lease clients send. Keys survive a restart of the process (as with an append-only file),
-//! loaded scripts do not.
+//! lease clients send; `busy` lets requests wait for a slow command. Keys survive a restart of
+//! the process (as with an append-only file), loaded scripts do not. What else can become of
+//! them is in `loss`: all gone, one evicted, or the latest writes forgotten by a replica.
 
+mod asked;
+mod busy;
 mod command;
+mod loss;
 mod script;
 mod store;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the test host runs on paused tokio time")]
 mod tests;
 
+pub use busy::Busy;
+pub use loss::Loss;
 pub use store::LeaseStore;
 
 use crate::host::{Duplex, Host};
@@ -32,6 +38,7 @@ const BUFFER: usize = 512;
 /// The process of the lease store: accepts connections for as long as it lives.
 pub async fn serve(host: Rc<dyn Host>, store: Rc<RefCell<LeaseStore>>) {
     store.borrow_mut().forget_scripts();
+    store.borrow().busy().clear();
     let Ok(mut listener) = host.listen().await else { return };
     while let Ok((stream, by)) = listener.accept().await {
         let connection = connection(host.clone(), store.clone(), stream, by);
@@ -41,6 +48,7 @@ pub async fn serve(host: Rc<dyn Host>, store: Rc<RefCell<LeaseStore>>) {
 
 /// Answers one client until it goes away or stops speaking RESP.
 async fn connection(host: Rc<dyn Host>, store: Rc<RefCell<LeaseStore>>, stream: Box<dyn Duplex>, by: HostId) {
+    let busy = store.borrow().busy();
     let mut frames = Framed::with_capacity(stream, Resp2::default(), BUFFER);
     while let Some(frame) = frames.next().await {
         let Some(request) = frame.ok().and_then(arguments) else {
@@ -51,6 +59,7 @@ async fn connection(host: Rc<dyn Host>, store: Rc<RefCell<LeaseStore>>, stream: 
         if request.is_empty() {
             continue;
         }
+        busy.wait(&*host, by).await;
         let reply = command::execute(&mut store.borrow_mut(), Caller { host: &*host, by }, &request);
         if frames.send(reply).await.is_err() {
             return;

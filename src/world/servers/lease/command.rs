@@ -1,12 +1,15 @@
 //! The commands of the lease store, and its errors in Redis's words.
 
-use super::script::{self, Script};
-use super::store::{Caller, End, LeaseStore, Presence, SetOptions, Ttl, WrongType};
+mod options;
+mod scripts;
+
+use super::asked::{Presence, SetOptions};
+use super::store::{Caller, End, LeaseStore, Ttl, WrongType};
 use bytes::Bytes;
 use redis_protocol::resp2::types::BytesFrame;
+use std::fmt::Write;
 
 const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
-const SYNTAX: &str = "ERR syntax error";
 
 /// What a client is told when its command failed.
 struct Refusal(String);
@@ -52,9 +55,7 @@ pub(super) fn execute(store: &mut LeaseStore, caller: Caller<'_>, request: &[Byt
             caller.host.not_offered(text.clone());
             refuse(text)
         }
-        Some((least, most)) if arguments.len() < least || arguments.len() > most => {
-            refuse(format!("ERR wrong number of arguments for '{}' command", String::from_utf8_lossy(&name).to_lowercase()))
-        }
+        Some((least, most)) if arguments.len() < least || arguments.len() > most => wrong_arity(&name),
         Some(_) => dispatch(store, caller, &name, arguments),
     };
     reply.unwrap_or_else(|Refusal(text)| BytesFrame::Error(text.into()))
@@ -74,24 +75,35 @@ fn arity(name: &[u8]) -> Option<(usize, usize)> {
     })
 }
 
+fn wrong_arity<T>(name: &[u8]) -> Result<T, Refusal> {
+    refuse(format!("ERR wrong number of arguments for '{}' command", String::from_utf8_lossy(name).to_lowercase()))
+}
+
+/// Redis repeats the arguments up to about 128 bytes.
 fn unknown(name: &Bytes, arguments: &[Bytes]) -> String {
-    let first: Vec<String> = arguments.iter().take(3).map(|argument| format!("'{}' ", String::from_utf8_lossy(argument))).collect();
-    format!("ERR unknown command '{}', with args beginning with: {}", String::from_utf8_lossy(name), first.concat())
+    const MOST: usize = 128;
+    let text = |bytes: &[u8], most: usize| String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
+    let mut told = String::new();
+    for argument in arguments {
+        if told.len() >= MOST {
+            break;
+        }
+        let rest = MOST - told.len();
+        let _ = write!(told, "'{}' ", text(argument, rest));
+    }
+    format!("ERR unknown command '{}', with args beginning with: {told}", text(name, MOST))
 }
 
 fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: &[Bytes]) -> Reply {
     Ok(match name {
         b"PING" => arguments.first().map_or_else(|| simple("PONG"), |text| BytesFrame::BulkString(text.clone())),
-        b"CLIENT" => client(&arguments[0])?,
+        b"CLIENT" => client(caller, arguments)?,
         b"SELECT" => match number(&arguments[0])? {
             0 => simple("OK"),
             _ => return refuse("ERR DB index is out of range"),
         },
         b"GET" => store.text(caller, &arguments[0])?.map_or(BytesFrame::Null, BytesFrame::BulkString),
-        b"SET" => {
-            let stored = store.set(caller, &arguments[0], &arguments[1], set_options(caller, &arguments[2..])?);
-            if stored { simple("OK") } else { BytesFrame::Null }
-        }
+        b"SET" => set(store, caller, arguments)?,
         b"SETNX" => {
             let options = SetOptions { only_if: Some(Presence::Absent), ..SetOptions::default() };
             count(usize::from(store.set(caller, &arguments[0], &arguments[1], options)))
@@ -109,54 +121,40 @@ fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: 
         b"LPOP" => pop(store, caller, arguments, End::Left)?,
         b"RPOP" => pop(store, caller, arguments, End::Right)?,
         b"LLEN" => count(store.length(caller, &arguments[0])?),
-        b"EVAL" => {
-            let script = recognise(caller, &arguments[0])?;
-            store.load_script(script::hash(&arguments[0]), script);
-            run(store, caller, script, &arguments[1..])?
-        }
-        b"EVALSHA" => match store.script(&String::from_utf8_lossy(&arguments[0]).to_lowercase()) {
-            Some(script) => run(store, caller, script, &arguments[1..])?,
-            None => return refuse("NOSCRIPT No matching script. Please use EVAL."),
-        },
-        b"SCRIPT" => scripts(store, caller, arguments)?,
+        b"EVAL" => scripts::eval(store, caller, arguments)?,
+        b"EVALSHA" => scripts::eval_by_hash(store, caller, arguments)?,
+        b"SCRIPT" => scripts::manage(store, caller, arguments)?,
         other => unreachable!("command {} has an arity but no meaning", String::from_utf8_lossy(other)),
     })
 }
 
-fn client(subcommand: &Bytes) -> Reply {
-    match subcommand.to_ascii_uppercase().as_slice() {
-        b"SETINFO" | b"SETNAME" | b"NO-EVICT" | b"NO-TOUCH" => Ok(simple("OK")),
-        _ => refuse(format!("ERR unknown subcommand '{}'. Try CLIENT HELP.", String::from_utf8_lossy(subcommand))),
+fn client(caller: Caller<'_>, arguments: &[Bytes]) -> Reply {
+    match (arguments[0].to_ascii_uppercase().as_slice(), arguments.len() - 1) {
+        (b"SETINFO", 2) | (b"SETNAME" | b"NO-EVICT" | b"NO-TOUCH", 1) => Ok(simple("OK")),
+        (subcommand @ (b"SETINFO" | b"SETNAME" | b"NO-EVICT" | b"NO-TOUCH"), _) => wrong_arity(&[b"CLIENT|", subcommand].concat()),
+        _ => {
+            let text = format!("ERR unknown subcommand '{}'. Try CLIENT HELP.", String::from_utf8_lossy(&arguments[0]));
+            caller.host.not_offered(text.clone());
+            refuse(text)
+        }
     }
 }
 
-/// What stands behind key and value in a `SET`.
-fn set_options(caller: Caller<'_>, words: &[Bytes]) -> Result<SetOptions, Refusal> {
-    let mut options = SetOptions::default();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        match word.to_ascii_uppercase().as_slice() {
-            b"NX" if options.only_if.is_none() => options.only_if = Some(Presence::Absent),
-            b"XX" if options.only_if.is_none() => options.only_if = Some(Presence::Present),
-            b"KEEPTTL" if options.ttl_ms.is_none() => options.keep_ttl = true,
-            unit @ (b"PX" | b"EX") if options.ttl_ms.is_none() && !options.keep_ttl => {
-                let Some(word) = words.next() else { return refuse(SYNTAX) };
-                let ms = number(word)?.checked_mul(if unit == b"EX" { 1000 } else { 1 }).filter(|ms| *ms > 0);
-                options.ttl_ms = Some(from_now(caller, ms, "set")?.cast_unsigned());
-            }
-            _ => return refuse(SYNTAX),
-        }
-    }
-    Ok(options)
+fn set(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes]) -> Reply {
+    let (options, get) = options::of_set(caller, &arguments[2..])?;
+    let old = if get { store.text(caller, &arguments[0])? } else { None };
+    let stored = store.set(caller, &arguments[0], &arguments[1], options);
+    Ok(match (get, stored) {
+        (true, _) => old.map_or(BytesFrame::Null, BytesFrame::BulkString),
+        (false, true) => simple("OK"),
+        (false, false) => BytesFrame::Null,
+    })
 }
 
 fn expire(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes], unit_ms: i64, name: &str) -> Reply {
-    let time = number(&arguments[1])?;
-    if let Some(option) = arguments.get(2) {
-        return refuse(format!("ERR Unsupported option {}", String::from_utf8_lossy(option)));
-    }
-    let ms = from_now(caller, time.checked_mul(unit_ms), name)?;
-    Ok(count(usize::from(store.expire(caller, &arguments[0], ms))))
+    let only_if = options::of_expire(&arguments[2..])?;
+    let ms = from_now(caller, number(&arguments[1])?.checked_mul(unit_ms), name)?;
+    Ok(count(usize::from(store.expire(caller, &arguments[0], ms, only_if))))
 }
 
 fn ttl(store: &mut LeaseStore, caller: Caller<'_>, key: &Bytes, unit: impl Fn(i64) -> i64) -> BytesFrame {
@@ -179,65 +177,8 @@ fn pop(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes], end: End
         let item = store.pop(caller, &arguments[0], end, 1)?.and_then(|mut items| items.pop());
         return Ok(item.map_or(BytesFrame::Null, BytesFrame::BulkString));
     };
-    let Ok(limit) = usize::try_from(number(limit)?) else { return refuse("ERR value is out of range, must be positive") };
+    let limit = number(limit).ok().and_then(|limit| usize::try_from(limit).ok());
+    let Some(limit) = limit else { return refuse("ERR value is out of range, must be positive") };
     let items = store.pop(caller, &arguments[0], end, limit)?;
     Ok(items.map_or(BytesFrame::Null, |items| BytesFrame::Array(items.into_iter().map(BytesFrame::BulkString).collect())))
-}
-
-fn recognise(caller: Caller<'_>, text: &Bytes) -> Result<Script, Refusal> {
-    const UNKNOWN: &str =
-        "ERR this simulated store runs no Lua: it knows compare-and-delete and compare-and-pexpire by their text, not this script";
-    Script::recognise(text).map_or_else(
-        || {
-            caller.host.not_offered(UNKNOWN.to_owned());
-            refuse(UNKNOWN)
-        },
-        Ok,
-    )
-}
-
-fn scripts(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes]) -> Reply {
-    match (arguments[0].to_ascii_uppercase().as_slice(), &arguments[1..]) {
-        (b"LOAD", [text]) => {
-            let hash = script::hash(text);
-            store.load_script(hash.clone(), recognise(caller, text)?);
-            Ok(BytesFrame::BulkString(hash.into()))
-        }
-        (b"EXISTS", hashes @ [_, ..]) => {
-            let known = |hash: &Bytes| store.script(&String::from_utf8_lossy(hash).to_lowercase()).is_some();
-            Ok(BytesFrame::Array(hashes.iter().map(|hash| count(usize::from(known(hash)))).collect()))
-        }
-        (b"FLUSH", _) => {
-            store.forget_scripts();
-            Ok(simple("OK"))
-        }
-        _ => refuse(format!(
-            "ERR unknown subcommand or wrong number of arguments for '{}'. Try SCRIPT HELP.",
-            String::from_utf8_lossy(&arguments[0])
-        )),
-    }
-}
-
-/// Runs a script; `arguments` = number of keys, keys, values.
-fn run(store: &mut LeaseStore, caller: Caller<'_>, script: Script, arguments: &[Bytes]) -> Reply {
-    let Ok(keys) = usize::try_from(number(&arguments[0])?) else { return refuse("ERR Number of keys can't be negative") };
-    let arguments = &arguments[1..];
-    if keys > arguments.len() {
-        return refuse("ERR Number of keys can't be greater than number of args");
-    }
-    let (keys, values) = arguments.split_at(keys);
-    let (Some(key), Some(value)) = (keys.first(), values.first()) else {
-        return refuse("ERR Lua redis lib command arguments must be strings or integers");
-    };
-    if store.text(caller, key)?.as_ref() != Some(value) {
-        return Ok(BytesFrame::Integer(0));
-    }
-    let done = match script {
-        Script::CompareAndDelete => store.delete(caller, key),
-        Script::CompareAndExpire => match values.get(1) {
-            Some(ms) => store.expire(caller, key, from_now(caller, Some(number(ms)?), "pexpire")?),
-            None => return refuse("ERR Lua redis lib command arguments must be strings or integers"),
-        },
-    };
-    Ok(count(usize::from(done)))
 }

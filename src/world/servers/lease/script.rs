@@ -6,12 +6,24 @@
 use bytes::Bytes;
 
 /// A script that the store knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Script {
+    pub does: Does,
+    /// The name under which `EVALSHA` calls it.
+    pub hash: String,
+    /// The line of its first call, `get`.
+    pub reads_in: usize,
+    /// The line of its second.
+    pub writes_in: usize,
+}
+
+/// What it does to `KEYS[1]` if that holds `ARGV[1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Script {
-    /// Deletes `KEYS[1]` if it holds `ARGV[1]`.
-    CompareAndDelete,
-    /// Sets the expiry of `KEYS[1]` to `ARGV[2]` milliseconds if it holds `ARGV[1]`.
-    CompareAndExpire,
+pub(super) enum Does {
+    /// Deletes it.
+    Delete,
+    /// Sets its expiry to `ARGV[2]` milliseconds.
+    Expire,
 }
 
 const COMPARE_AND_DELETE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
@@ -20,13 +32,15 @@ const COMPARE_AND_EXPIRE: &str =
 
 impl Script {
     /// The script with this text.
-    pub(super) fn recognise(text: &[u8]) -> Option<Script> {
-        let words: Vec<&str> = std::str::from_utf8(text).ok()?.split_whitespace().collect();
-        match words.join(" ").as_str() {
-            COMPARE_AND_DELETE => Some(Script::CompareAndDelete),
-            COMPARE_AND_EXPIRE => Some(Script::CompareAndExpire),
-            _ => None,
-        }
+    pub(super) fn recognise(text: &Bytes) -> Option<Script> {
+        let code = std::str::from_utf8(text).ok()?;
+        let does = match code.split_whitespace().collect::<Vec<_>>().join(" ").as_str() {
+            COMPARE_AND_DELETE => Does::Delete,
+            COMPARE_AND_EXPIRE => Does::Expire,
+            _ => return None,
+        };
+        let mut calls = code.match_indices("redis.call").map(|(at, _)| 1 + code[..at].matches('\n').count());
+        Some(Script { does, hash: hash(text), reads_in: calls.next()?, writes_in: calls.next()? })
     }
 }
 

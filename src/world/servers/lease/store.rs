@@ -11,7 +11,11 @@ use crate::time::WallTime;
 use crate::trace::Event;
 use bytes::Bytes;
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
+use super::asked::{ExpireIf, Presence, SetOptions};
+use super::busy::Busy;
+use super::loss::Replication;
 use super::script::Script;
 
 /// Who asks, and the store's own host: its clock and its pen.
@@ -25,36 +29,32 @@ pub(super) struct Caller<'a> {
 #[derive(Debug)]
 pub(super) struct WrongType;
 
-#[derive(Debug)]
-enum Value {
+#[derive(Clone, Debug)]
+pub(super) enum Value {
     Text(Bytes),
     List(VecDeque<Bytes>),
 }
 
-#[derive(Debug)]
-struct Entry {
-    value: Value,
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub value: Value,
     /// The host that was granted this key, if it is a lease.
-    holder: Option<HostId>,
+    pub holder: Option<HostId>,
     /// When it runs out, on the store's clock.
     expires: Option<WallTime>,
+    /// Which of the grants it was; 0 for data.
+    pub granted: u64,
 }
 
-/// What a `SET` asks for beyond key and value.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SetOptions {
-    pub only_if: Option<Presence>,
-    pub ttl_ms: Option<u64>,
-    pub keep_ttl: bool,
-}
+impl Entry {
+    fn data(value: Value) -> Entry {
+        Entry { value, holder: None, expires: None, granted: 0 }
+    }
 
-/// A condition of `SET`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Presence {
-    /// `NX`
-    Absent,
-    /// `XX`
-    Present,
+    /// Whether it has not run out when the store's clock shows `wall`.
+    pub(super) fn is_live(&self, wall: WallTime) -> bool {
+        self.expires.is_none_or(|at| wall < at)
+    }
 }
 
 /// When a key runs out, as `PTTL` tells it.
@@ -68,8 +68,11 @@ pub(super) enum Ttl {
 /// The state of the lease store. It survives the store's process.
 #[derive(Debug, Default)]
 pub struct LeaseStore {
-    entries: BTreeMap<Bytes, Entry>,
-    scripts: BTreeMap<String, Script>,
+    pub(super) entries: BTreeMap<Bytes, Entry>,
+    scripts: BTreeMap<String, Rc<Script>>,
+    grants: u64,
+    pub(super) replication: Replication,
+    busy: Rc<Busy>,
 }
 
 impl LeaseStore {
@@ -79,22 +82,38 @@ impl LeaseStore {
         self.entries.values().filter_map(|entry| entry.holder.map(|holder| LeaseKey { holder, expires: entry.expires.is_some() })).collect()
     }
 
+    /// What keeps the store from answering.
+    #[must_use]
+    pub fn busy(&self) -> Rc<Busy> {
+        Rc::clone(&self.busy)
+    }
+
+    /// Every change of a key is told here first: a replica hears of it later.
+    fn writes(&mut self, caller: Caller<'_>, key: &Bytes) {
+        if self.replication.is_kept() {
+            self.replication.note(caller.host.now(), key, self.entries.get(key).cloned());
+        }
+    }
+
     /// A new process has no scripts loaded.
     pub(super) fn forget_scripts(&mut self) {
         self.scripts.clear();
     }
 
-    pub(super) fn load_script(&mut self, hash: String, script: Script) {
-        self.scripts.insert(hash, script);
+    pub(super) fn load_script(&mut self, script: Rc<Script>) {
+        self.scripts.insert(script.hash.clone(), script);
     }
 
-    pub(super) fn script(&self, hash: &str) -> Option<Script> {
-        self.scripts.get(hash).copied()
+    pub(super) fn script(&self, hash: &str) -> Option<Rc<Script>> {
+        self.scripts.get(hash).cloned()
     }
 
     /// The entry of a key that has not run out.
     fn live(&mut self, caller: Caller<'_>, key: &Bytes) -> Option<&mut Entry> {
-        let run_out = self.entries.get(key)?.expires.is_some_and(|at| at <= caller.host.wall());
+        let run_out = !self.entries.get(key)?.is_live(caller.host.wall());
+        if run_out {
+            self.writes(caller, key);
+        }
         if run_out && let Some(Entry { holder: Some(holder), .. }) = self.entries.remove(key) {
             caller.host.record(Event::LeaseExpired { holder });
         }
@@ -128,8 +147,8 @@ impl LeaseStore {
             _ => {}
         }
         let now = caller.host.wall();
-        let expires = match options.ttl_ms {
-            Some(ms) => Some(deadline(now, ms)),
+        let expires = match options.expires {
+            Some(at) => Some(at),
             None if options.keep_ttl => old.and_then(|(_, expires)| expires),
             None => None,
         };
@@ -142,17 +161,20 @@ impl LeaseStore {
             }
             None => caller.host.record(Event::LeaseGranted { to: by, ttl_ms }),
         }
-        self.entries.insert(key.clone(), Entry { value: Value::Text(value.clone()), holder: Some(by), expires });
+        self.writes(caller, key);
+        self.grants += 1;
+        self.entries.insert(key.clone(), Entry { value: Value::Text(value.clone()), holder: Some(by), expires, granted: self.grants });
         true
     }
 
     /// Replaces a counter's text. A new key made this way is data, not a lease.
     pub(super) fn set_counter(&mut self, caller: Caller<'_>, key: &Bytes, value: i64) {
         let value = Value::Text(Bytes::from(value.to_string()));
+        self.writes(caller, key);
         match self.live(caller, key) {
             Some(entry) => entry.value = value,
             None => {
-                self.entries.insert(key.clone(), Entry { value, holder: None, expires: None });
+                self.entries.insert(key.clone(), Entry::data(value));
             }
         }
     }
@@ -162,17 +184,23 @@ impl LeaseStore {
         if !self.exists(caller, key) {
             return false;
         }
+        self.writes(caller, key);
         if let Some(Entry { holder: Some(holder), .. }) = self.entries.remove(key) {
             caller.host.record(Event::LeaseReleased { by: caller.by, holder });
         }
         true
     }
 
-    /// `PEXPIRE`: tells whether there was such a key. A time that is not in the future deletes it.
-    pub(super) fn expire(&mut self, caller: Caller<'_>, key: &Bytes, ttl_ms: i64) -> bool {
+    /// `PEXPIRE`: tells whether there was such a key and it was allowed. A time that is not in the future deletes it.
+    pub(super) fn expire(&mut self, caller: Caller<'_>, key: &Bytes, ttl_ms: i64, only_if: ExpireIf) -> bool {
+        let at = WallTime(caller.host.wall().0 + ttl_ms);
+        if !self.live(caller, key).is_some_and(|entry| only_if.allows(entry.expires, at)) {
+            return false;
+        }
         let Some(ttl_ms) = u64::try_from(ttl_ms).ok().filter(|ms| *ms > 0) else { return self.delete(caller, key) };
+        self.writes(caller, key);
         let Some(entry) = self.live(caller, key) else { return false };
-        entry.expires = Some(deadline(caller.host.wall(), ttl_ms));
+        entry.expires = Some(at);
         if let Some(holder) = entry.holder {
             caller.host.record(Event::LeaseExtended { by: caller.by, holder, ttl_ms });
         }
@@ -198,7 +226,8 @@ impl LeaseStore {
     /// `LPUSH` and `RPUSH`: the new length.
     pub(super) fn push(&mut self, caller: Caller<'_>, key: &Bytes, end: End, items: &[Bytes]) -> Result<usize, WrongType> {
         self.list(caller, key)?;
-        let entry = self.entries.entry(key.clone()).or_insert(Entry { value: Value::List(VecDeque::new()), holder: None, expires: None });
+        self.writes(caller, key);
+        let entry = self.entries.entry(key.clone()).or_insert_with(|| Entry::data(Value::List(VecDeque::new())));
         let Value::List(list) = &mut entry.value else { return Err(WrongType) };
         for item in items {
             match end {
@@ -211,6 +240,7 @@ impl LeaseStore {
 
     /// `LPOP` and `RPOP`: up to `count` items; `None` if there is no such list. An emptied list vanishes.
     pub(super) fn pop(&mut self, caller: Caller<'_>, key: &Bytes, end: End, count: usize) -> Result<Option<Vec<Bytes>>, WrongType> {
+        self.writes(caller, key);
         let Some(list) = self.list(caller, key)? else { return Ok(None) };
         let mut items = Vec::new();
         while items.len() < count {
@@ -239,12 +269,7 @@ pub(super) enum End {
     Right,
 }
 
-/// Commands refuse a time that no clock can show.
-fn deadline(now: WallTime, ttl_ms: u64) -> WallTime {
-    WallTime(now.0 + ttl_ms.cast_signed())
-}
-
-/// Milliseconds until then, as events tell it: 0 = never.
+/// Milliseconds until then, as events tell it: 0 = never. What is over already ends within one.
 fn remaining(now: WallTime, expires: Option<WallTime>) -> u64 {
-    expires.map_or(0, |at| u64::try_from(at.0 - now.0).unwrap_or(0))
+    expires.map_or(0, |at| u64::try_from(at.0.saturating_sub(now.0)).unwrap_or(0).max(1))
 }

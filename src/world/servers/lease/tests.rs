@@ -192,6 +192,94 @@ fn keys_survive_a_restart_and_run_out_by_the_stores_own_clock() {
     });
 }
 
+/// Evicted is the lease granted last that is still held; a wipe takes everything, and counts no lease that had run out.
+#[test]
+fn leases_are_evicted_and_wiped() {
+    simulate(async |network| {
+        let (store, server) = start(&network);
+        let (mut c0, mut c1) = (client(&network, N0).await, client(&network, N1).await);
+        ask(&mut c0, "SET first n0").await;
+        ask(&mut c1, "SET second n1").await;
+        ask(&mut c0, "SET third n0 PX 100").await;
+        ask(&mut c0, "INCR data").await;
+        tokio::time::sleep(100.ms()).await;
+        let (host, wall) = (network.host(HostId::Lease), network.host(HostId::Lease).wall());
+        assert_eq!(store.borrow_mut().evict(host.now(), wall), Loss { lost: vec![N1], returned: vec![] });
+        assert_eq!(ask(&mut c1, "EXISTS first second data").await, "2");
+        assert_eq!(store.borrow_mut().wipe(wall), Loss { lost: vec![N0], returned: vec![] });
+        assert_eq!(ask(&mut c1, "EXISTS first second data").await, "0");
+        assert_eq!(store.borrow_mut().evict(host.now(), wall), Loss::default(), "there is nothing to evict");
+        server.abort();
+    });
+}
+
+/// A replica one second behind: it has the first grant and its renewal, not the release, not what came after.
+#[test]
+fn a_failover_forgets_the_latest_writes_only() {
+    simulate(async |network| {
+        let store = Rc::new(RefCell::new(LeaseStore::replicated(Some(1.seconds()))));
+        let server = boot(&network, &store);
+        let (mut c0, mut c1) = (client(&network, N0).await, client(&network, N1).await);
+        let host = network.host(HostId::Lease);
+        ask(&mut c0, "SET lock n0 NX PX 10000").await;
+        ask(&mut c0, "RPUSH queue a b").await;
+        ask(&mut c0, "PEXPIRE lock 30000").await;
+        tokio::time::sleep(1.seconds()).await;
+        ask(&mut c0, "DEL lock").await;
+        tokio::time::sleep(500.ms()).await;
+        ask(&mut c1, "SET lock n1 NX PX 10000").await;
+        ask(&mut c1, "LPOP queue").await;
+        ask(&mut c1, "INCR data").await;
+        let loss = store.borrow_mut().fail_over(1.seconds(), host.now(), host.wall());
+        assert_eq!(loss, Loss { lost: vec![N1], returned: vec![N0] });
+        assert_eq!(ask(&mut c1, "GET lock").await, "n0");
+        assert_eq!(ask(&mut c1, "PTTL lock").await, "28500");
+        assert_eq!(ask(&mut c1, "LLEN queue").await, "2");
+        assert_eq!(ask(&mut c1, "EXISTS data").await, "0");
+        // What the replica has is what it is: a second failover at once forgets nothing more.
+        assert_eq!(store.borrow_mut().fail_over(1.seconds(), host.now(), host.wall()), Loss::default());
+        server.abort();
+    });
+}
+
+/// A key that ran out while nobody looked is no lease, neither lost nor returned.
+#[test]
+fn a_failover_does_not_wake_the_dead() {
+    simulate(async |network| {
+        let store = Rc::new(RefCell::new(LeaseStore::replicated(Some(1.seconds()))));
+        let server = boot(&network, &store);
+        let (mut c0, mut c1) = (client(&network, N0).await, client(&network, N1).await);
+        let host = network.host(HostId::Lease);
+        ask(&mut c0, "SET lock n0 NX PX 1000").await;
+        tokio::time::sleep(1.seconds()).await;
+        ask(&mut c1, "SET lock n1 NX PX 1000").await;
+        let loss = store.borrow_mut().fail_over(500.ms(), host.now(), host.wall());
+        assert_eq!(loss, Loss { lost: vec![N1], returned: vec![] });
+        assert_eq!(ask(&mut c0, "SET lock n0 NX PX 1000").await, "OK");
+        server.abort();
+    });
+}
+
+/// While a slow command runs, requests wait; expiry is judged when they are carried out.
+#[test]
+fn a_busy_store_answers_later_by_what_it_finds_then() {
+    simulate(async |network| {
+        let (store, server) = start(&network);
+        let (mut c0, mut c1) = (client(&network, N0).await, client(&network, N1).await);
+        ask(&mut c0, "SET lock n0 NX PX 1000").await;
+        let busy = store.borrow().busy();
+        busy.begin(crate::id::FaultId(0));
+        let waiting = tokio::task::spawn_local(async move { ask(&mut c1, "SET lock n1 NX PX 1000").await });
+        tokio::time::sleep(999.ms()).await;
+        assert!(!waiting.is_finished(), "it was answered");
+        tokio::time::sleep(1.ms()).await;
+        assert!(busy.end(crate::id::FaultId(0)));
+        assert_eq!(waiting.await.expect("it ends"), "OK", "the lease ran out while the request waited");
+        assert!(network.events().contains(&Event::Waited { by: N1 }));
+        server.abort();
+    });
+}
+
 /// What is not RESP is answered with an error and a closed connection, and others are not disturbed.
 #[test]
 fn garbage_ends_the_connection_only() {
