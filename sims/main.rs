@@ -40,6 +40,7 @@ mod power_cut;
 mod raw_clients;
 mod real_sessions;
 mod real_strategies;
+mod redis_conformance;
 mod repetition;
 mod restart_frees;
 mod running_clock;

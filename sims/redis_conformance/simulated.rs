@@ -1,0 +1,94 @@
+//! A script on the simulated store, in virtual time, through redis-rs.
+
+#[path = "../../proptests/lease_store/host.rs"]
+#[expect(dead_code, reason = "the property tests use all of it")]
+mod host;
+
+use super::TOLERANCE_MS;
+use super::answer;
+use super::script::{Request, Script, Turn};
+use host::{Wire, WireHost};
+use onceproof::host::Host;
+use onceproof::id::HostId;
+use onceproof::world::servers::lease::{LeaseStore, serve};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tokio::task::LocalSet;
+
+/// What the clock shows in the beginning: 2026-01-09 00:00:00 UTC.
+const ORIGIN: i64 = 1_767_916_800_000;
+
+/// What came of it.
+pub struct Played {
+    pub answers: Vec<String>,
+    /// The first request that is so close to an expiry that a real server may answer it either way.
+    pub too_close: Option<usize>,
+}
+
+/// Plays a script from an empty store.
+pub fn play(script: &Script) -> Played {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    LocalSet::new().block_on(&runtime, played(script))
+}
+
+async fn played(script: &Script) -> Played {
+    let wire = Wire::new(ORIGIN);
+    let store = Rc::new(RefCell::new(LeaseStore::default()));
+    let server = wire.host(HostId::Lease);
+    server.spawn("lease", Box::pin(serve(Rc::<WireHost>::clone(&server), store))).detach();
+    while !wire.listens() {
+        tokio::task::yield_now().await;
+    }
+    let mut clients = [connect(&wire, HostId::node(0)).await, connect(&wire, HostId::node(1)).await];
+    let mut auditor = connect(&wire, HostId::Traffic).await;
+    let (mut played, mut now) = (Played { answers: Vec::new(), too_close: None }, 0_u64);
+    let mut runs_out: BTreeMap<&str, u64> = BTreeMap::new();
+    for turn in &script.turns {
+        let request = match turn {
+            Turn::Wait(ms) => {
+                wire.pass(*ms);
+                now += ms;
+                continue;
+            }
+            Turn::Ask(request, _) => request,
+        };
+        if runs_out.values().any(|at| is_close(request, *at, now)) {
+            played.too_close.get_or_insert(played.answers.len());
+        }
+        played.answers.push(ask(&mut clients[request.client], &request.sent("")).await);
+        for key in script.keys() {
+            let left = ask(&mut auditor, &["PTTL".to_owned(), key.to_owned()]).await;
+            match left.strip_prefix(':').and_then(|ms| ms.parse::<u64>().ok()) {
+                Some(ms) => runs_out.insert(key, now.saturating_add(ms)),
+                None => runs_out.remove(key),
+            };
+        }
+    }
+    played
+}
+
+/// Whether a key that runs out at `at` may have run out or not when this is asked, or may have
+/// another number of seconds left.
+fn is_close(request: &Request, at: u64, now: u64) -> bool {
+    let seconds = |left: u64| left.saturating_add(500) / 1000;
+    let left = at.saturating_sub(now);
+    let another_second = seconds(left.saturating_sub(TOLERANCE_MS)) != seconds(left.saturating_add(TOLERANCE_MS));
+    at.abs_diff(now) <= TOLERANCE_MS || (request.is("TTL") && another_second)
+}
+
+async fn connect(wire: &Rc<Wire>, by: HostId) -> MultiplexedConnection {
+    let host = wire.host(by);
+    let stream = host.connect(HostId::Lease).await.expect("the store listens");
+    let info = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2).set_skip_set_lib_name();
+    let config = AsyncConnectionConfig::new().set_response_timeout(None);
+    let (connection, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await.expect("no greeting to fail");
+    host.spawn("redis-driver", Box::pin(driver)).detach();
+    connection
+}
+
+async fn ask(connection: &mut MultiplexedConnection, words: &[String]) -> String {
+    answer::text(redis::cmd(&words[0]).arg(&words[1..]).query_async(connection).await)
+}
