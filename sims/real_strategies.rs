@@ -6,6 +6,7 @@
 //! here: it is what simulations are for.
 
 mod books;
+mod job_error;
 mod lease_store;
 mod players;
 
@@ -14,15 +15,15 @@ use crate::real;
 use books::Books;
 use futures_util::future::join_all;
 use onceproof::host::{Database, Host};
-use onceproof::id::{AttemptId, HostId, NodeId};
+use onceproof::id::{AttemptId, HostId, NodeId, PeriodId};
 use onceproof::real::Network;
-use onceproof::scenario::{NodeKnobs, Scenario};
+use onceproof::scenario::{GuardKnobs, NodeKnobs, Scenario};
 use onceproof::seed::Seed;
 use onceproof::settlement::{Calendar, Decides, Period, Schedule};
 use onceproof::store::StoreError;
 use onceproof::strategy::catalogue;
 use onceproof::time::Span;
-use onceproof::trace::Event;
+use onceproof::trace::{Event, Phase};
 use onceproof::world::servers::payout;
 use onceproof::{Belief, Context, Error, Strategy};
 use std::rc::Rc;
@@ -43,6 +44,11 @@ struct Seen {
     /// And after those that were made one after the other, when all that was over.
     afterwards: Vec<Outcome>,
     books: Books,
+    /// What is left to do, as far as the strategy lets a node know: before anything was tried, with
+    /// every payment undelivered again, and in the end.
+    left: [Option<Vec<PeriodId>>; 3],
+    /// The steps that were answered.
+    answered: Vec<&'static str>,
     /// Whom the payout service paid how much for which rank.
     paid: Vec<(i64, i64, i64)>,
 }
@@ -56,7 +62,14 @@ fn scenario(strategy: &str) -> Scenario {
         periods: 1,
     };
     let node = NodeKnobs { work: 150.ms(), timeout: TIMEOUT, ..NodeKnobs::default() };
-    Scenario { nodes: NODES, schedule, node, ..Scenario::calm(strategy) }
+    // A heart beats while the job is at work, and who fails need not wait long.
+    let guard = GuardKnobs { heartbeat: 30.ms(), dual_renew_every: 40.ms(), backoff: 1.ms(), ..GuardKnobs::default() };
+    Scenario { nodes: NODES, schedule, node, guard, ..Scenario::calm(strategy) }
+}
+
+/// Whether it makes this step.
+fn makes(strategy: &dyn Strategy, name: &str) -> bool {
+    strategy.steps().iter().any(|step| step.name == name)
 }
 
 fn uses_leases(strategy: &dyn Strategy) -> bool {
@@ -77,9 +90,12 @@ async fn play(network: Rc<Network>, strategy: &'static dyn Strategy) -> Result<S
     let service = network.host(HostId::Payout);
     let paying = service.spawn("payout", Box::pin(payout::serve(service.clone(), Rc::default())));
 
-    let start = (0..NODES).map(|n| node(&network, n, &scenario, &calendar, strategy));
+    let start = (0..NODES).map(|n| node_on(network.host(HostId::node(n)), n, &scenario, &calendar, strategy));
     let mut nodes: Vec<Context> = join_all(start).await.into_iter().collect::<Result<_, _>>()?;
+    let left_at_first = left(strategy, &mut nodes[0]).await?;
     let together = join_all(nodes.iter_mut().map(|context| strategy.attempt(context, period))).await;
+    sql.execute("UPDATE outbox SET sent = 0".into(), &[]).await?;
+    let left_undelivered = left(strategy, &mut nodes[0]).await?;
     let mut afterwards = Vec::new();
     if remembers(strategy) {
         for context in &mut nodes {
@@ -87,25 +103,33 @@ async fn play(network: Rc<Network>, strategy: &'static dyn Strategy) -> Result<S
             afterwards.push(strategy.attempt(context, period).await);
         }
     }
+    let left = [left_at_first, left_undelivered, left(strategy, &mut nodes[0]).await?];
     let books = Books::read(&sql).await?;
     paying.abort();
-    let paid = network.records().into_iter().filter_map(|(_, event)| match event {
-        Event::Paid { rank, player, amount, .. } => Some((rank, player.0, amount)),
-        _ => None,
-    });
-    Ok(Seen { period, together, afterwards, books, paid: paid.collect() })
+    let (mut paid, mut answered) = (Vec::new(), Vec::new());
+    for (_, event) in network.records() {
+        match event {
+            Event::Paid { rank, player, amount, .. } => paid.push((rank, player.0, amount)),
+            Event::Step { step, phase: Phase::After, .. } => answered.push(step),
+            _ => {}
+        }
+    }
+    Ok(Seen { period, together, afterwards, books, left, answered, paid })
+}
+
+async fn left(strategy: &dyn Strategy, context: &mut Context) -> Result<Option<Vec<PeriodId>>, StoreError> {
+    strategy.unsettled(context).await.map_err(StoreError::rejected)
 }
 
 /// A process that has just started, with its connections open: nobody is late because he connects.
-async fn node(
-    network: &Rc<Network>,
+async fn node_on(
+    host: Rc<dyn Host>,
     number: u8,
     scenario: &Arc<Scenario>,
     calendar: &Arc<Calendar>,
     strategy: &dyn Strategy,
 ) -> Result<Context, StoreError> {
     let attempt = AttemptId { node: NodeId(number), number: 1 };
-    let host = network.host(HostId::node(number));
     let mut context = Context::new(host, Arc::clone(scenario), Arc::clone(calendar), attempt);
     let ready = async {
         strategy.started(&mut context).await?;
@@ -120,7 +144,7 @@ async fn node(
 }
 
 fn judge(server: Server, strategy: &dyn Strategy, seen: &Seen) {
-    let Seen { period, together, afterwards, books, paid } = seen;
+    let Seen { period, together, afterwards, books, left, answered, paid } = seen;
     let name = format!("{} on {:?}", strategy.name(), server.dialect);
     let control = CONTROLS.contains(&strategy.name());
     let settled = if control { usize::from(NODES) } else { 1 };
@@ -137,6 +161,14 @@ fn judge(server: Server, strategy: &dyn Strategy, seen: &Seen) {
     assert_eq!(books.points, expected.points, "{name}: points");
     assert_eq!(books.marked, expected.marked, "{name}: earnings of the period");
     assert_eq!(*paid, expected.paid, "{name}: payments");
+    if let [Some(at_first), Some(undelivered), Some(in_the_end)] = left {
+        let (this, nothing) = (vec![period.id], vec![]);
+        let undelivered_counts = if makes(strategy, "outbox.find") { &this } else { &nothing };
+        assert_eq!((at_first, undelivered, in_the_end), (&this, undelivered_counts, &nothing), "{name}: what is left to do");
+    }
+    if makes(strategy, "task.heartbeat") {
+        assert!(answered.contains(&"task.heartbeat"), "{name}: its heart has never been heard");
+    }
     assert_eq!(books.unsent, 0, "{name}: outbox");
     if strategy.decides() == Decides::TaskRow {
         assert_eq!(books.task_status, 2, "{name}: the task row is completed");
