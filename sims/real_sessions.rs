@@ -89,6 +89,17 @@ async fn transactions(database: Database) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Why the unique marker is inserted with IGNORE: the other way to pass over a duplicate looks like an insertion.
+async fn duplicates(database: Database) -> Result<(), StoreError> {
+    let (_, [sql]) = clients(database).await?;
+    let (new, old) = ([int(&3), text("three")], [int(&1), text("one")]);
+    let ignoring = Text::same("INSERT IGNORE INTO words (id, word) VALUES ($1, $2)");
+    let updating = Text::same("INSERT INTO words (id, word) VALUES ($1, $2) ON DUPLICATE KEY UPDATE id = id");
+    assert_eq!((sql.execute(ignoring, &new).await?, sql.execute(ignoring, &old).await?), (1, 0));
+    assert_eq!(sql.execute(updating, &old).await?, 1, "nothing was inserted, and one row counts as found");
+    Ok(())
+}
+
 const TAKE: Returning<'_> = Returning {
     postgres: "UPDATE words SET word = $1 WHERE word <> $1 RETURNING id",
     mysql_lock: "SELECT id FROM words WHERE word <> $1 FOR UPDATE",
@@ -222,6 +233,11 @@ on_both! {
     waiting: postgres_waits_for_locks_and_breaks_circles, mariadb_waits_for_locks_and_breaks_circles;
     a_lost_connection: postgres_loses_a_transaction_with_its_connection, mariadb_loses_a_transaction_with_its_connection;
     clocks: postgres_shows_the_time, mariadb_shows_the_time;
+}
+
+#[test]
+fn mariadb_passes_over_duplicates() {
+    on(MARIADB, "mariadb_passes_over_duplicates", duplicates);
 }
 
 #[test]
