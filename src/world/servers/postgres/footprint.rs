@@ -19,13 +19,24 @@ pub(super) enum Rows {
     Literal(Value),
     /// The one whose primary key is this parameter, from 0.
     Parameter(usize),
+    /// Those whose primary key, a number, is in this range.
+    Range(Range),
+}
+
+/// A range of a primary key of one column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    /// Selects the rowids of its rows, in SQLite's words.
+    pub rows: String,
+    /// Selects the rowid of the row behind it; `None` if the range has no upper end.
+    pub behind: Option<String>,
 }
 
 impl Rows {
     /// The key of the one row, if it is one.
     pub(super) fn key(&self, table: usize, values: &[Value]) -> Option<Key> {
         match self {
-            Rows::All => None,
+            Rows::All | Rows::Range(_) => None,
             Rows::Literal(value) => Table::point(table, value),
             Rows::Parameter(n) => values.get(*n).and_then(|value| Table::point(table, value)),
         }
@@ -89,7 +100,7 @@ impl Footprint {
         let starts = |word: &str| verb.is_some_and(|verb| verb.is(word));
         footprint.scans = starts("update") || starts("delete");
         if let [(table, rows)] = &mut footprint.reads[..] {
-            *rows = one_row(tokens, &tables[*table]).unwrap_or(Rows::All);
+            *rows = by_key(tokens, &tables[*table]).unwrap_or(Rows::All);
         }
         footprint.probe = probe(tokens, sql, footprint.on_conflict);
         let top: Vec<usize> = at_top(tokens).collect();
@@ -139,8 +150,8 @@ fn locked(tokens: &[Token<'_>], from: Option<usize>, end: usize, shared: bool, t
     Ok(Some(Locked { table, sql: format!("SELECT rowid {rest}"), shared }))
 }
 
-/// `WHERE key = value` of a statement on one table.
-fn one_row(tokens: &[Token<'_>], table: &Table) -> Option<Rows> {
+/// `WHERE key = value`, `WHERE key <= value` of a statement on one table.
+fn by_key(tokens: &[Token<'_>], table: &Table) -> Option<Rows> {
     let [key] = table.keys[0][..] else { return None };
     let column = &table.columns[key];
     let at = at_top(tokens).find(|at| tokens[*at].is("where"))?;
@@ -148,8 +159,22 @@ fn one_row(tokens: &[Token<'_>], table: &Table) -> Option<Rows> {
     if let [_, Token::Operator("."), qualified @ ..] = rest {
         rest = qualified;
     }
-    let [Token::Word(name), Token::Operator("="), value, after @ ..] = rest else { return None };
+    let [Token::Word(name), Token::Operator(operator), value, after @ ..] = rest else { return None };
     if !name.eq_ignore_ascii_case(column) || after.first().is_some_and(|t| !t.is_any(&["and", "returning", "for", "limit", "order"])) {
+        return None;
+    }
+    if let ("<" | "<=" | ">" | ">=", Token::Number(_) | Token::Parameter(_)) = (*operator, value) {
+        let value = if let Token::Parameter(n) = value { format!("?{n}") } else { dialect::translate(&[*value]).ok()?.sql };
+        let rows = |operator: &str| format!("SELECT rowid FROM \"{}\" WHERE \"{column}\" {operator} {value}", table.name);
+        let first = |rows: String| format!("{rows} ORDER BY \"{column}\" LIMIT 1");
+        let behind = match *operator {
+            "<" => Some(first(rows(">="))),
+            "<=" => Some(first(rows(">"))),
+            _ => None,
+        };
+        return Some(Rows::Range(Range { rows: rows(operator), behind }));
+    }
+    if *operator != "=" {
         return None;
     }
     match value {

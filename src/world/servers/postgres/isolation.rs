@@ -11,11 +11,12 @@
 //!   undoes one statement and goes on, except after a deadlock, which undoes everything and leaves
 //!   the session outside of any transaction.
 //!
-//! `attempt` runs one statement, `waiting` says what becomes of those that cannot run yet,
+//! `attempt` runs one statement, `searching` locks what it looks for, `waiting` says what becomes of those that cannot run yet,
 //! `serializable` finds dangerous structures. `DIFFERENCES` in `servers::differences` lists what
 //! real servers do otherwise.
 
 mod attempt;
+mod searching;
 mod serializable;
 #[cfg(test)]
 mod tests;
@@ -85,6 +86,8 @@ pub(super) struct Isolation {
     changed: BTreeMap<Key, LastChange>,
     /// Serializable transactions that committed beside others.
     finished: Vec<Finished>,
+    /// How often a serializable transaction has read or written.
+    noted: u64,
     /// How many statements have had to wait.
     arrivals: u64,
     /// Decides where a real server leaves it to chance.
@@ -103,6 +106,7 @@ impl Isolation {
             commits: Vec::new(),
             changed: BTreeMap::new(),
             finished: Vec::new(),
+            noted: 0,
             arrivals: 0,
             dice: 0,
             wall: WallTime(0),
@@ -225,7 +229,8 @@ impl Isolation {
         sqlite.capture().start();
         let count = sqlite.run(statement, values, self.wall, rows);
         let mut changes = sqlite.capture().stop();
-        let count = count? - self.idle(statement, &mut changes);
+        let count = count?;
+        self.forget_idle(&mut changes);
         if !changes.is_empty() {
             let changes = self.views.committed(changes, false);
             self.commits.push((origin, changes));
@@ -233,14 +238,12 @@ impl Isolation {
         Ok(count)
     }
 
-    /// InnoDB makes no version of a row that is written as it was, and an `UPDATE` does not count it.
-    fn idle(&self, statement: &Statement, changes: &mut Vec<Change>) -> u64 {
-        if !self.rules.is_innodb() {
-            return 0;
+    /// InnoDB makes no version of a row that is written as it was. An `UPDATE` counts it all the
+    /// same: clients ask for found rows, as MySQL's connectors for Java do unless told otherwise.
+    fn forget_idle(&self, changes: &mut Vec<Change>) {
+        if self.rules.is_innodb() {
+            changes.retain(|change| !change.is_idle());
         }
-        let before = changes.len();
-        changes.retain(|change| !change.is_idle());
-        if statement.footprint.scans { (before - changes.len()) as u64 } else { 0 }
     }
 
     /// Ends a session's transaction with success.

@@ -3,6 +3,7 @@
 use super::isolation::SessionId;
 use super::tables::Key;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 /// How a key is to be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,19 +22,49 @@ struct Holders {
     shared: BTreeSet<SessionId>,
 }
 
+/// A range of primary keys into which nobody else may insert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub table: usize,
+    pub from: Bound<Key>,
+    pub to: Bound<Key>,
+}
+
+impl Gap {
+    /// The whole table.
+    pub(super) fn everywhere(table: usize) -> Gap {
+        Gap { table, from: Bound::Unbounded, to: Bound::Unbounded }
+    }
+
+    /// Values of other unique keys, and rows without a primary key, may fall anywhere.
+    fn covers(&self, key: &Key) -> bool {
+        use std::ops::RangeBounds;
+        self.table == key.table && ((self.from.clone(), self.to.clone()).contains(key) || key.index != 0)
+    }
+}
+
 /// All locks that are held.
 #[derive(Debug, Default)]
 pub(super) struct Locks {
     keys: BTreeMap<Key, Holders>,
-    /// Sessions that let nobody insert into a table.
-    gaps: BTreeMap<usize, BTreeSet<SessionId>>,
+    gaps: Vec<(SessionId, Gap)>,
 }
 
 /// What a session holds, so that it can be released.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    keys: Vec<Key>,
-    gaps: Vec<usize>,
+    keys: Vec<(Key, Hold)>,
+}
+
+impl Held {
+    /// How many lock structures InnoDB would need: an intention for each table, and one for each
+    /// index and mode. What was inserted is locked without one.
+    pub(super) fn structures(&self) -> usize {
+        let tables: BTreeSet<(usize, bool)> = self.keys.iter().map(|(key, hold)| (key.table, *hold == Hold::Shared)).collect();
+        let explicit = self.keys.iter().filter(|(_, hold)| *hold != Hold::Insert);
+        let indices: BTreeSet<(usize, usize, bool)> = explicit.map(|(key, hold)| (key.table, key.index, *hold == Hold::Shared)).collect();
+        tables.len() + indices.len()
+    }
 }
 
 impl Locks {
@@ -49,10 +80,10 @@ impl Locks {
             None => {}
         }
         if hold == Hold::Insert {
-            others(self.gaps.get(&key.table), session)?;
+            others(self.gaps.iter().filter(|(_, gap)| gap.covers(key)).map(|(holder, _)| holder), session)?;
         }
         if hold != Hold::Shared {
-            others(holders.map(|holders| &holders.shared), session)?;
+            others(holders.iter().flat_map(|holders| &holders.shared), session)?;
         }
         let holders = self.keys.entry(key.clone()).or_default();
         let new = match hold {
@@ -63,15 +94,15 @@ impl Locks {
             }
         };
         if new {
-            held.keys.push(key.clone());
+            held.keys.push((key.clone(), hold));
         }
         Ok(())
     }
 
-    /// Lets nobody else insert into a table.
-    pub(super) fn close(&mut self, session: SessionId, held: &mut Held, table: usize) {
-        if self.gaps.entry(table).or_default().insert(session) {
-            held.gaps.push(table);
+    /// Lets nobody else insert there.
+    pub(super) fn close(&mut self, session: SessionId, gap: Gap) {
+        if !self.gaps.iter().any(|(holder, known)| *holder == session && *known == gap) {
+            self.gaps.push((session, gap));
         }
     }
 
@@ -80,14 +111,14 @@ impl Locks {
         self.keys.get(key).and_then(|holders| holders.exclusive)
     }
 
-    /// Whether a session holds a key shared.
+    /// Whether a session holds a key shared, and only that.
     pub(super) fn shares(&self, session: SessionId, key: &Key) -> bool {
-        self.keys.get(key).is_some_and(|holders| holders.shared.contains(&session))
+        self.keys.get(key).is_some_and(|holders| holders.exclusive != Some(session) && holders.shared.contains(&session))
     }
 
     /// Gives back everything that a session holds.
     pub(super) fn release(&mut self, session: SessionId, held: Held) {
-        for key in held.keys {
+        for (key, _) in held.keys {
             let Some(holders) = self.keys.get_mut(&key) else { continue };
             if holders.exclusive == Some(session) {
                 holders.exclusive = None;
@@ -97,15 +128,11 @@ impl Locks {
                 self.keys.remove(&key);
             }
         }
-        for table in held.gaps {
-            if let Some(sessions) = self.gaps.get_mut(&table) {
-                sessions.remove(&session);
-            }
-        }
+        self.gaps.retain(|(holder, _)| *holder != session);
     }
 }
 
-fn others(holders: Option<&BTreeSet<SessionId>>, session: SessionId) -> Result<(), Vec<SessionId>> {
-    let others: Vec<SessionId> = holders.into_iter().flatten().copied().filter(|holder| *holder != session).collect();
+fn others<'s>(holders: impl Iterator<Item = &'s SessionId>, session: SessionId) -> Result<(), Vec<SessionId>> {
+    let others: Vec<SessionId> = holders.copied().filter(|holder| *holder != session).collect();
     if others.is_empty() { Ok(()) } else { Err(others) }
 }

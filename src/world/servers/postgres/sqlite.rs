@@ -143,7 +143,7 @@ impl Sqlite {
             statement.columns = columns
                 .enumerate()
                 .map(|(i, column)| {
-                    let declared = column.decl_type().and_then(|name| Type::from_name(name).ok());
+                    let declared = column.decl_type().and_then(|name| Type::declared(name).ok());
                     Column { name: column.name().to_owned(), of: told(i).or(declared).unwrap_or(Type::Int8) }
                 })
                 .collect();

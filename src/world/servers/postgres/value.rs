@@ -56,6 +56,11 @@ impl Type {
         }
     }
 
+    /// The type that a column was declared with: `varchar(8)`, `double precision`.
+    pub(super) fn declared(name: &str) -> Result<Type, SqlError> {
+        Type::from_name(name.split('(').next().unwrap_or(name).trim())
+    }
+
     /// Size on the wire in binary form; -1 = it varies.
     pub(super) fn size(self) -> i16 {
         match self {

@@ -42,6 +42,13 @@ impl Overlay {
         self.changes.iter().any(|change| change.table == table && (is(&change.old) || is(&change.new)))
     }
 
+    /// A row of a table that this transaction inserted and still has.
+    pub(super) fn first_inserted(&self, table: usize) -> Option<&Image> {
+        let of_table = || self.changes.iter().filter(|change| change.table == table);
+        let removed = |rowid: i64| of_table().any(|c| c.new.is_none() && c.old.as_ref().is_some_and(|old| old.rowid == rowid));
+        of_table().filter(|change| change.old.is_none()).filter_map(|change| change.new.as_ref()).find(|new| !removed(new.rowid))
+    }
+
     /// Whether a row was inserted by this transaction.
     pub(super) fn inserted(&self, table: usize, rowid: i64) -> bool {
         let is = |image: &Option<Image>| image.as_ref().is_some_and(|image| image.rowid == rowid);

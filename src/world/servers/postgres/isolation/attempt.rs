@@ -1,12 +1,10 @@
 //! One statement of a transaction: the view it runs on, what it locks, what stops it.
 
-use super::{Execution, Isolation, Rules, SessionId, SqlError, Transaction, serializable};
-use crate::world::servers::postgres::footprint::{Locked, Rows as Found};
-use crate::world::servers::postgres::image::{Change, Image};
+use super::{Execution, Isolation, SessionId, SqlError, Transaction, serializable};
+use crate::world::servers::postgres::image::Change;
 use crate::world::servers::postgres::locks::Hold;
 use crate::world::servers::postgres::sqlite::Rows;
 use crate::world::servers::postgres::tables::Key;
-use rusqlite::types::Value;
 
 /// Why a statement did not run.
 #[derive(Debug)]
@@ -23,6 +21,8 @@ pub(super) struct Block {
     pub key: Key,
     /// It wants to insert a value of a unique key that somebody else has inserted.
     pub duplicate: bool,
+    /// How many rows its statement had changed before.
+    pub undo: usize,
 }
 
 impl From<SqlError> for Stop {
@@ -46,13 +46,11 @@ impl Isolation {
         let innodb = transaction.rules.is_innodb();
         let by_snapshot = transaction.is_postgres_snapshot() || (transaction.is_innodb_snapshot() && plain);
         let base = if by_snapshot { *transaction.snapshot.get_or_insert(now) } else { now };
-        if transaction.rules == Rules::PostgresSerializable {
-            transaction.read(&statement.footprint, values);
-        }
         if plain {
             if !self.views.shows_as_much(base, &transaction.overlay, statement.footprint.tables) {
                 self.views.show(base, session, &mut transaction.overlay);
             }
+            self.note_reads(transaction, &statement.footprint, values)?;
             let count = self.views.sqlite().run(statement, values, self.wall, rows)?;
             return if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(count) };
         }
@@ -62,6 +60,7 @@ impl Isolation {
             return Err(SqlError::unsupported("FOR UPDATE with aggregate functions, which PostgreSQL refuses, too").into());
         }
         self.views.show(base, session, &mut transaction.overlay);
+        self.note_reads(transaction, &statement.footprint, values)?;
         if let Some(locked) = &statement.footprint.locked
             && (statement.locks || transaction.is_innodb_snapshot())
         {
@@ -77,69 +76,19 @@ impl Isolation {
         self.write(session, transaction, execution, rows)
     }
 
-    /// InnoDB finds a row by its key also where this view does not show it yet: it waits for whoever inserted it.
-    fn wait_for_invisible(&self, session: SessionId, execution: Execution<'_>) -> Result<(), Stop> {
-        let footprint = &execution.statement.footprint;
-        if !footprint.scans && !execution.statement.locks {
-            return Ok(());
-        }
-        let Some((table, rows)) = footprint.reads.first() else { return Ok(()) };
-        let Some(key) = rows.key(*table, execution.values) else { return Ok(()) };
-        match self.locks.holder(&key).filter(|holder| *holder != session) {
-            Some(holder) => Err(Stop::Blocked(Block { on: vec![holder], key, duplicate: false })),
-            None => Ok(()),
-        }
-    }
-
-    /// Locks the rows that a locking clause, or the source of an `INSERT … SELECT`, finds.
-    fn lock_rows(&mut self, session: SessionId, transaction: &mut Transaction, locked: &Locked, values: &[Value]) -> Result<(), Stop> {
-        let Locked { table, sql, shared } = locked;
-        let hold = if *shared { Hold::Shared } else { Hold::Exclusive };
-        let images = self.views.sqlite().images(*table, sql, values)?;
-        if images.is_empty() && transaction.is_innodb_snapshot() && !shared {
-            self.locks.close(session, &mut transaction.held, *table);
-        }
-        self.lock_images(session, transaction, *table, &images, hold)
-    }
-
-    /// InnoDB's repeatable read locks whatever it has to look at, and the gaps between.
-    fn lock_searched(&mut self, session: SessionId, transaction: &mut Transaction, execution: Execution<'_>) -> Result<(), Stop> {
-        let statement = execution.statement;
-        let [(table, Found::All)] = statement.footprint.reads[..] else { return Ok(()) };
-        if !statement.footprint.scans && !statement.locks {
-            return Ok(());
-        }
-        let shared = statement.footprint.locked.as_ref().is_some_and(|locked| locked.shared);
-        let images =
-            self.views.sqlite().images(table, &format!("SELECT rowid FROM \"{}\"", self.views.sqlite().tables()[table].name), &[])?;
-        self.lock_images(session, transaction, table, &images, if shared { Hold::Shared } else { Hold::Exclusive })?;
-        self.locks.close(session, &mut transaction.held, table);
-        Ok(())
-    }
-
-    fn lock_images(
+    /// Takes a lock for a statement that has changed `undo` rows before.
+    pub(super) fn lock(
         &mut self,
         session: SessionId,
         transaction: &mut Transaction,
-        table: usize,
-        images: &[Image],
+        key: Key,
         hold: Hold,
+        undo: usize,
     ) -> Result<(), Stop> {
-        for image in images {
-            let key = self.views.sqlite().tables()[table].row_key(table, image);
-            if transaction.is_postgres_snapshot() && self.changed_since(transaction, &key).is_some() {
-                return Err(concurrent_update().into());
-            }
-            self.lock(session, transaction, key, hold)?;
-        }
-        Ok(())
-    }
-
-    fn lock(&mut self, session: SessionId, transaction: &mut Transaction, key: Key, hold: Hold) -> Result<(), Stop> {
         let shared = hold != Hold::Shared && self.locks.shares(session, &key);
         self.locks
             .take(session, &mut transaction.held, &key, hold)
-            .map_err(|on| Stop::Blocked(Block { on, key: key.clone(), duplicate: hold == Hold::Insert }))?;
+            .map_err(|on| Stop::Blocked(Block { on, key: key.clone(), duplicate: hold == Hold::Insert, undo }))?;
         if shared {
             transaction.upgraded.push(key);
         }
@@ -147,7 +96,7 @@ impl Isolation {
     }
 
     /// Whether a key was changed since the transaction's snapshot, and if so, whether it is there now.
-    fn changed_since(&self, transaction: &Transaction, key: &Key) -> Option<bool> {
+    pub(super) fn changed_since(&self, transaction: &Transaction, key: &Key) -> Option<bool> {
         let snapshot = transaction.snapshot?;
         self.changed.get(key).filter(|change| change.at > snapshot).map(|change| change.exists)
     }
@@ -164,28 +113,27 @@ impl Isolation {
             Err(error) if error.code == "23505" => return Err(self.in_the_way(session, transaction, execution, error)),
             Err(error) => return Err(error.into()),
         };
-        let mut allowed = self.lock_changes(session, transaction, execution, &changes);
-        if allowed.is_ok() && transaction.rules == Rules::PostgresSerializable {
-            self.note_writes(transaction, &changes);
-            if self.is_dangerous(session, transaction) {
-                allowed = Err(serializable::failure().into());
-            }
+        // An insert is looked at before its keys wait for anybody, other changes when their rows are free.
+        let inserts = changes.iter().all(|change| change.old.is_none());
+        let mut allowed = if inserts { self.disturbs_nobody(session, transaction, &changes) } else { Ok(()) };
+        allowed = allowed.and_then(|()| self.lock_changes(session, transaction, execution, &changes));
+        if !inserts {
+            allowed = allowed.and_then(|()| self.disturbs_nobody(session, transaction, &changes));
         }
         if let Err(stop) = allowed {
             self.views.hide();
             return Err(stop);
         }
-        if transaction.is_innodb_snapshot()
-            && changes.is_empty()
-            && let [(table, Found::Literal(_) | Found::Parameter(_))] = statement.footprint.reads[..]
-        {
-            // A key that is not there: nobody else may insert it.
-            self.locks.close(session, &mut transaction.held, table);
-        }
-        let idle = self.idle(statement, &mut changes);
+        self.forget_idle(&mut changes);
         transaction.overlay.extend(changes);
         self.views.shows(session, &transaction.overlay);
-        Ok(count - idle)
+        Ok(count)
+    }
+
+    /// A serializable transaction writes: whether that may be.
+    fn disturbs_nobody(&mut self, session: SessionId, transaction: &mut Transaction, changes: &[Change]) -> Result<(), Stop> {
+        self.note_writes(transaction, changes);
+        if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(()) }
     }
 
     fn lock_changes(
@@ -195,7 +143,7 @@ impl Isolation {
         execution: Execution<'_>,
         changes: &[Change],
     ) -> Result<(), Stop> {
-        for change in changes {
+        for (before, change) in changes.iter().enumerate() {
             let table = &self.views.sqlite().tables()[change.table];
             let own =
                 change.old.as_ref().is_some_and(|old| table.keys[0].is_empty() && transaction.overlay.inserted(change.table, old.rowid));
@@ -208,7 +156,7 @@ impl Isolation {
                 if changed.is_some() && !appears {
                     return Err(concurrent_update().into());
                 }
-                self.lock(session, transaction, key.clone(), if appears { Hold::Insert } else { Hold::Exclusive })?;
+                self.lock(session, transaction, key.clone(), if appears { Hold::Insert } else { Hold::Exclusive }, before)?;
                 if changed == Some(true) {
                     return Err(if execution.statement.footprint.on_conflict { concurrent_update() } else { duplicate(&key, self) }.into());
                 }
@@ -226,6 +174,11 @@ impl Isolation {
         sqlite.probe(probe, values);
         let hit = sqlite.capture().stop();
         self.views.hide();
+        // PostgreSQL looks for dangerous structures before it complains about the key.
+        let tried: Vec<Change> = hit.iter().filter(|change| change.old.is_none()).cloned().collect();
+        if let Err(stop) = self.disturbs_nobody(session, transaction, &tried) {
+            return stop;
+        }
         for (table, old) in hit.iter().filter(|change| change.new.is_none()).filter_map(|change| Some((change.table, change.old.as_ref()?)))
         {
             let key = self.views.sqlite().tables()[table].row_key(table, old);
@@ -233,10 +186,10 @@ impl Isolation {
             match self.locks.holder(&key).filter(|holder| *holder != session) {
                 // PostgreSQL does not mind a row that is only locked.
                 Some(holder) if innodb || self.changes(holder, table, old.rowid) => {
-                    return Stop::Blocked(Block { on: vec![holder], key, duplicate: false });
+                    return Stop::Blocked(Block { on: vec![holder], key, duplicate: false, undo: 0 });
                 }
                 None if innodb => {
-                    if let Err(stop) = self.lock(session, transaction, key, Hold::Shared) {
+                    if let Err(stop) = self.lock(session, transaction, key, Hold::Shared, 0) {
                         return stop;
                     }
                 }
@@ -253,7 +206,7 @@ impl Isolation {
     }
 }
 
-fn concurrent_update() -> SqlError {
+pub(super) fn concurrent_update() -> SqlError {
     SqlError::new("40001", "could not serialize access due to concurrent update")
 }
 

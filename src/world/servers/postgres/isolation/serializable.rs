@@ -1,60 +1,87 @@
 //! PostgreSQL's serializable: a transaction that read what another changed, while a third read
 //! what it changed, may stand in no serial order (Cahill, Röhm and Fekete 2008; Ports and Grittner 2012).
 //!
-//! An approximation: a read is remembered as one primary key or as the whole table, and the
-//! transaction that completes the dangerous structure is the one that fails.
+//! An approximation: the transaction that completes the dangerous structure is the one that fails,
+//! and nobody is doomed whom the real server would doom later.
 
 use super::{Isolation, Moment, Rules, SessionId, SqlError, Transaction};
-use crate::world::servers::postgres::footprint::Footprint;
+use crate::world::servers::postgres::footprint::{Footprint, Rows};
 use crate::world::servers::postgres::image::Change;
 use crate::world::servers::postgres::tables::Key;
 use rusqlite::types::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A table of which something was read: one row, or, with `None`, everything.
-pub(super) type Read = (usize, Option<Key>);
+/// What a serializable transaction read.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    /// Tables of which it read everything.
+    tables: BTreeSet<usize>,
+    /// Rows, and keys that were not there.
+    keys: BTreeSet<Key>,
+    /// Tables whose index it searched, and since when: PostgreSQL locks the page, so any later insert disturbs it.
+    indices: BTreeMap<usize, u64>,
+}
 
-/// A row that was written, and whether it was inserted.
-pub(super) type Written = (Key, bool);
+/// What it wrote; what it inserted, with the time.
+pub(super) type Writes = BTreeMap<Key, Option<u64>>;
 
 /// What a serializable transaction did that committed while others were open.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub at: Moment,
-    pub reads: BTreeSet<Read>,
-    pub writes: BTreeSet<Written>,
+    pub reads: Reads,
+    pub writes: Writes,
 }
 
 pub(super) fn failure() -> SqlError {
     SqlError::new("40001", "could not serialize access due to read/write dependencies among transactions")
 }
 
-impl Transaction {
-    /// Remembers what a statement reads.
-    pub(super) fn read(&mut self, footprint: &Footprint, values: &[Value]) {
-        for (table, rows) in &footprint.reads {
-            self.reads.insert((*table, rows.key(*table, values)));
-        }
-    }
-}
-
-/// Whether somebody read what somebody else wrote. The reader of one key is also disturbed by
-/// any insert: PostgreSQL locks the page of the index.
-fn disturbs(reads: &BTreeSet<Read>, writes: &BTreeSet<Written>) -> bool {
+/// Whether somebody read what somebody else wrote.
+fn disturbs(reads: &Reads, writes: &Writes) -> bool {
+    let later = |table: &usize, inserted: u64| reads.indices.get(table).is_some_and(|searched| *searched < inserted);
     writes.iter().any(|(key, inserted)| {
-        reads.contains(&(key.table, None))
-            || reads.contains(&(key.table, Some(key.clone())))
-            || (*inserted && reads.iter().any(|(table, _)| *table == key.table))
+        reads.tables.contains(&key.table) || reads.keys.contains(key) || inserted.is_some_and(|inserted| later(&key.table, inserted))
     })
 }
 
 impl Isolation {
-    /// Remembers what a statement wrote.
-    pub(super) fn note_writes(&self, transaction: &mut Transaction, changes: &[Change]) {
+    /// Remembers what a statement of a serializable transaction reads on the view that is shown.
+    pub(super) fn note_reads(&mut self, transaction: &mut Transaction, footprint: &Footprint, values: &[Value]) -> Result<(), SqlError> {
+        if transaction.rules != Rules::PostgresSerializable {
+            return Ok(());
+        }
+        self.noted += 1;
+        for (table, rows) in &footprint.reads {
+            let reads = &mut transaction.reads;
+            match rows {
+                Rows::All => {
+                    reads.tables.insert(*table);
+                    continue;
+                }
+                Rows::Literal(_) | Rows::Parameter(_) => reads.keys.extend(rows.key(*table, values)),
+                Rows::Range(range) => {
+                    let sqlite = self.views.sqlite();
+                    let images = sqlite.images(*table, &range.rows, values)?;
+                    reads.keys.extend(images.iter().map(|image| sqlite.tables()[*table].row_key(*table, image)));
+                }
+            }
+            reads.indices.entry(*table).or_insert(self.noted);
+        }
+        Ok(())
+    }
+
+    /// Remembers what a statement of a serializable transaction writes.
+    pub(super) fn note_writes(&mut self, transaction: &mut Transaction, changes: &[Change]) {
+        if transaction.rules != Rules::PostgresSerializable {
+            return;
+        }
+        self.noted += 1;
         for change in changes {
             let table = &self.views.sqlite().tables()[change.table];
             for image in [&change.old, &change.new].into_iter().flatten() {
-                transaction.writes.insert((table.row_key(change.table, image), change.old.is_none()));
+                let inserted = change.old.is_none().then_some(self.noted);
+                transaction.writes.entry(table.row_key(change.table, image)).or_insert(inserted);
             }
         }
     }

@@ -1,10 +1,9 @@
 //! A client's transaction, and what else is known of a client.
 
-use super::serializable::{Read, Written};
+use super::serializable::{Reads, Writes};
 use super::waiting::{Answer, Waiting};
 use super::{Held, Moment, Origin, Overlay, Rules, SqlError};
 use crate::world::servers::postgres::tables::Key;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use tokio::sync::Notify;
 
@@ -35,8 +34,8 @@ pub(super) struct Transaction {
     /// What it locked.
     pub held: Held,
     /// What it read, and what it wrote, if it is serializable.
-    pub reads: BTreeSet<Read>,
-    pub writes: BTreeSet<Written>,
+    pub reads: Reads,
+    pub writes: Writes,
     /// Keys that it went from sharing to excluding: whoever waits for the same is in a deadlock.
     pub upgraded: Vec<Key>,
 }
@@ -50,8 +49,8 @@ impl Transaction {
             snapshot: None,
             overlay: Overlay::default(),
             held: Held::default(),
-            reads: BTreeSet::new(),
-            writes: BTreeSet::new(),
+            reads: Reads::default(),
+            writes: Writes::new(),
             upgraded: Vec::new(),
         }
     }

@@ -108,9 +108,13 @@ impl Isolation {
         if !circle {
             return None;
         }
-        // PostgreSQL: whoever closes the circle. InnoDB: whoever changed least, at a tie whoever closes it.
-        let weight =
-            |id: SessionId| self.clients.get(&id).and_then(|client| client.transaction.as_ref()).map_or(0, |t| t.overlay.changes.len());
+        // PostgreSQL: whoever closes the circle. InnoDB: whoever has the fewest undo records and lock
+        // structures, at a tie whoever closes it.
+        let weight = |id: SessionId| {
+            let Some(client) = self.clients.get(&id) else { return 0 };
+            let done = client.transaction.as_ref().map_or(0, |t| t.overlay.changes.len() + t.held.structures());
+            done + client.waiting.as_ref().map_or(0, |waiting| waiting.block.undo + 1)
+        };
         let lighter = seen.into_iter().filter(|id| self.rules.is_innodb() && on(*id).is_some() && weight(*id) < weight(session));
         Some(lighter.min_by_key(|id| weight(*id)).unwrap_or(session))
     }
