@@ -1,6 +1,7 @@
 //! Simulation tests: one story a file, each with its control.
 
 mod corner;
+mod pipes;
 mod real;
 mod stage;
 
@@ -9,6 +10,7 @@ mod claim_reply_lost;
 mod cli;
 mod clock_set_back;
 mod commit_reply_lost;
+mod conformance;
 mod crash_after_claim;
 mod crash_before_payment;
 mod crash_in_commit;

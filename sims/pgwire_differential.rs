@@ -3,14 +3,13 @@
 //! which knows nothing of ours: rows, counts and SQLSTATEs must agree.
 
 mod oracle;
-mod pipes;
 
+use crate::pipes::PipeHost;
 use onceproof::id::{HostId, PeriodId};
 use onceproof::scenario::DatabaseKnobs;
 use onceproof::settlement::Period;
 use onceproof::time::WallTime;
 use onceproof::world::servers::postgres::{Database, DatabaseSetup, serve};
-use pipes::PipeHost;
 use std::rc::Rc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::config::SslMode;
@@ -254,9 +253,9 @@ fn both_servers_give_the_same_answers() {
             let due = Period { id: PeriodId(20_260_110), due: WallTime(1_000) };
             let setup =
                 DatabaseSetup { players: PLAYERS, unique_marker: true, tasks: vec![due], knobs: DatabaseKnobs::default(), tables: &[] };
-            let (host, stream) = PipeHost::new(HostId::Database, HostId::node(0));
+            let (host, door) = PipeHost::new(HostId::Database);
             tokio::task::spawn_local(serve(Rc::new(host), Database::new(&setup)));
-            let ours = replay(&connect(stream).await, script).await;
+            let ours = replay(&connect(door.connect(HostId::node(0))).await, script).await;
 
             let (stream, theirs) = tokio::io::duplex(1 << 16);
             tokio::task::spawn_local(oracle::serve(theirs, oracle::open(PLAYERS, &due)));

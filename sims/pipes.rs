@@ -1,4 +1,4 @@
-//! The least host that the database server runs on: one connection, over a pipe.
+//! The least host that a server runs on: clients reach it over pipes.
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
@@ -10,20 +10,33 @@ use std::cell::Cell;
 use std::io;
 use std::time::Duration;
 use tokio::io::DuplexStream;
+use tokio::sync::mpsc;
 
-/// A host to which one client is connected.
+/// A host that clients reach through its [`Door`].
 pub struct PipeHost {
     id: HostId,
-    dialled: Cell<Option<Dialled>>,
+    listener: Cell<Option<Knocks>>,
 }
 
-struct Dialled(Option<(DuplexStream, HostId)>);
+/// Where clients connect to a [`PipeHost`].
+pub struct Door(mpsc::UnboundedSender<(DuplexStream, HostId)>);
+
+struct Knocks(mpsc::UnboundedReceiver<(DuplexStream, HostId)>);
 
 impl PipeHost {
-    /// The host, and the client's end of the connection.
-    pub fn new(id: HostId, by: HostId) -> (PipeHost, DuplexStream) {
+    pub fn new(id: HostId) -> (PipeHost, Door) {
+        let (door, knocks) = mpsc::unbounded_channel();
+        (PipeHost { id, listener: Cell::new(Some(Knocks(knocks))) }, Door(door))
+    }
+}
+
+impl Door {
+    /// A connection of the host `by`: the client's end.
+    pub fn connect(&self, by: HostId) -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        (PipeHost { id, dialled: Cell::new(Some(Dialled(Some((theirs, by))))) }, ours)
+        // A server that is gone has dropped its end, which the client sees.
+        let _ = self.0.send((theirs, by));
+        ours
     }
 }
 
@@ -35,7 +48,7 @@ impl Host for PipeHost {
         std::future::ready(Err(io::ErrorKind::ConnectionRefused.into())).boxed_local()
     }
     fn listen(&self) -> LocalBoxFuture<'static, io::Result<Box<dyn Listen>>> {
-        let listener = self.dialled.take().map(|dialled| Box::new(dialled) as Box<dyn Listen>);
+        let listener = self.listener.take().map(|knocks| Box::new(knocks) as Box<dyn Listen>);
         std::future::ready(listener.ok_or_else(|| io::ErrorKind::AddrInUse.into())).boxed_local()
     }
     fn spawn(&self, _: &'static str, task: LocalBoxFuture<'static, ()>) -> Task {
@@ -66,11 +79,15 @@ impl Host for PipeHost {
     }
 }
 
-impl Listen for Dialled {
+impl Listen for Knocks {
     fn accept(&mut self) -> LocalBoxFuture<'_, io::Result<(Box<dyn Duplex>, HostId)>> {
-        match self.0.take() {
-            Some((stream, by)) => std::future::ready(Ok((Box::new(stream) as Box<dyn Duplex>, by))).boxed_local(),
-            None => std::future::pending().boxed_local(),
+        async {
+            match self.0.recv().await {
+                Some((stream, by)) => Ok((Box::new(stream) as Box<dyn Duplex>, by)),
+                // Nobody can connect any more; those who are connected go on.
+                None => std::future::pending().await,
+            }
         }
+        .boxed_local()
     }
 }
