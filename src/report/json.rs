@@ -8,6 +8,7 @@ use crate::explore::{Cell, Mark, Row, Survey};
 use crate::invariant::InvariantId;
 use crate::report::{files, words};
 use crate::scenario::Rules;
+use crate::world::servers::differences::{DIFFERENCES, Difference};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ struct Verdicts {
     certified_runs: usize,
     letters: Vec<LetterRow>,
     strategies: Vec<StrategyRow>,
+    differences: &'static [Difference],
 }
 
 #[derive(Serialize)]
@@ -116,6 +118,7 @@ pub fn render(survey: &Survey) -> String {
         certified_runs: survey.certified,
         letters: Mark::ALL.into_iter().map(letter).collect(),
         strategies: survey.rows.iter().map(strategy).collect(),
+        differences: &DIFFERENCES,
     };
     serde_json::to_string_pretty(&verdicts).expect("verdicts have only values that JSON knows") + "\n"
 }

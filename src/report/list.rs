@@ -1,4 +1,5 @@
-//! What there is to choose from: strategies, fault classes, invariants, knobs; as text and as JSON.
+//! What there is to choose from: strategies, fault classes, invariants, knobs; and how the
+//! simulated servers are known to differ from real ones. As text and as JSON.
 
 use crate::class::FaultClass;
 use crate::explore::Mark;
@@ -9,6 +10,7 @@ use crate::report::paint::{BROKEN, FAINT, Painted, STRONG, paint};
 use crate::report::words::policy;
 use crate::scenario::Rules;
 use crate::strategy::{Expectation, Scope, Strategy};
+use crate::world::servers::differences::{DIFFERENCES, Difference};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -35,6 +37,9 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
     out.push_str(&heading("\nKnobs of a scenario", "default, then meaning; durations are written 250ms, 30s, 40m, 1h 30m"));
     let knob = |k: &knobs::Knob| [bold(k.path), plain(&k.default()), plain(&format!("{} ({})", k.about, k.bounds))];
     columns(&mut out, &knobs::ALL.iter().map(knob).collect::<Vec<_>>(), width);
+    out.push_str(&heading("\nKnown differences", "of the simulated servers from real ones, and why they are left"));
+    let difference = |d: &Difference| [bold(d.id), faint(d.server), plain(&format!("{} (why: {})", d.what, d.why))];
+    columns(&mut out, &DIFFERENCES.each_ref().map(difference), width);
     out
 }
 
@@ -114,6 +119,7 @@ struct Listed {
     faults: Vec<ListedClass>,
     invariants: Vec<ListedInvariant>,
     knobs: Vec<ListedKnob>,
+    differences: &'static [Difference],
 }
 
 #[derive(Serialize)]
@@ -164,6 +170,7 @@ pub fn json(strategies: &[&dyn Strategy]) -> String {
         faults: FaultClass::ALL.map(|c| ListedClass { name: c.name(), about: c.about() }).into(),
         invariants: InvariantId::ALL.map(|i| ListedInvariant { name: i.name(), letter: i.letter(), meaning: i.about() }).into(),
         knobs: knobs::ALL.iter().map(|k| ListedKnob { path: k.path, default: k.default(), bounds: k.bounds, about: k.about }).collect(),
+        differences: &DIFFERENCES,
     };
     serde_json::to_string_pretty(&listed).expect("a list has only values that JSON knows") + "\n"
 }
@@ -185,5 +192,6 @@ mod tests {
         assert_eq!(listed["strategies"][0]["claims"][1]["letters"], serde_json::json!(["L"]));
         assert_eq!(listed["knobs"][1]["default"], "3");
         assert_eq!(listed["faults"].as_array().unwrap().len(), FaultClass::ALL.len());
+        assert_eq!(listed["differences"][0]["id"], DIFFERENCES[0].id);
     }
 }
