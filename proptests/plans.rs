@@ -113,6 +113,8 @@ fn harms() -> impl Strategy<Value = Harm> {
         Just(Harm::LeaseEvict),
         (lengths(), lengths()).prop_map(|(lag, back_after)| Harm::LeaseFailover { lag, back_after }),
         lengths().prop_map(|lasts| Harm::LeaseStall { lasts }),
+        targets().prop_map(|host| Harm::CommitFails { host }),
+        targets().prop_map(|host| Harm::SessionEnds { host }),
     ]
 }
 
@@ -233,7 +235,7 @@ fn classes_are_not_empty_and_strike_in_both_ways() {
         let stepped = drawn.iter().filter(at_a_step).count();
         let expected = match class {
             FaultClass::Calm | FaultClass::Skew | FaultClass::Drift | FaultClass::Outage => 0..=0,
-            FaultClass::ReplyLost | FaultClass::JobError => 100..=100,
+            FaultClass::ReplyLost | FaultClass::JobError | FaultClass::DbError => 100..=100,
             FaultClass::Step => 60..=95,
             FaultClass::Crash
             | FaultClass::Power

@@ -18,5 +18,5 @@ fn the_example_witnesses_replay_to_the_byte() {
         assert!(story.contains("as recorded"), "{}", path.display());
         replayed += 1;
     }
-    assert_eq!(replayed, 3, "the example holds three witnesses");
+    assert_eq!(replayed, 4, "the example holds four witnesses");
 }

@@ -186,6 +186,12 @@ impl Played {
         self.seen.findings.iter().map(|f| f.mark).collect()
     }
 
+    /// What broke a rule, in a sentence. What a story is about must have broken.
+    pub fn broke(&self, rule: &str) -> &str {
+        let found = self.seen.findings.iter().find(|f| f.rule == rule);
+        &found.unwrap_or_else(|| panic!("{}: {rule} held: {:#?}", self.name(), self.seen.findings)).what
+    }
+
     /// Exactly these letters broke.
     pub fn breaks(&self, letters: &[Letter]) {
         let mut expected: Vec<Mark> = letters.iter().map(|l| Mark::Letter(*l)).collect();

@@ -93,6 +93,7 @@ classes! {
     reply_lost: ReplyLost;
     job_error: JobError;
     lease_loss: LeaseLoss;
+    db_error: DbError;
     db_restart: DbRestart;
     outage: Outage;
     swarm: Swarm;

@@ -70,7 +70,7 @@ enum Command {
 /// What to verify.
 #[derive(Args, Clone, Debug)]
 struct VerifyArgs {
-    /// Seeds for each cell of the table [default: 150; on turmoil, where a run takes about 0.3 s, 2]
+    /// Seeds for each cell of the table [default: 120; on turmoil, where a run takes about 0.3 s, 2]
     #[arg(long, value_name = "N", value_parser = numbers::seeds, allow_negative_numbers = true)]
     seeds: Option<u64>,
     /// Base seed: run i of every cell gets the i-th seed after it

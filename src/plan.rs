@@ -193,6 +193,10 @@ pub enum Harm {
         #[serde(with = "duration")]
         lasts: Duration,
     },
+    /// The next transaction of `host` that changes something is refused when it commits, and rolled back, as by a full disk.
+    CommitFails { host: Target },
+    /// The database ends all sessions of `host`, as an administrator or a connection pooler may: what they did not commit is undone.
+    SessionEnds { host: Target },
 }
 
 /// When a fault strikes.
@@ -248,7 +252,9 @@ impl Harm {
             | Harm::LeaseWipe { back_after: d }
             | Harm::LeaseFailover { back_after: d, .. }
             | Harm::LeaseStall { lasts: d } => Some(*d),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict => Some(Duration::ZERO),
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict | Harm::CommitFails { .. } | Harm::SessionEnds { .. } => {
+                Some(Duration::ZERO)
+            }
             Harm::ClockDrift { lasts, .. } => *lasts,
             Harm::ClockOffset { .. } => None,
         }

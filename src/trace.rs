@@ -103,6 +103,10 @@ pub enum Proof {
     LeaseReturned { holder: HostId },
     /// A request of this host waited for the lease store.
     Waited { by: HostId },
+    /// A commit of this host was refused.
+    Refused { by: HostId },
+    /// A session of this host was ended in the middle of its transaction.
+    Ended { by: HostId },
 }
 
 impl Proof {
@@ -120,6 +124,8 @@ impl Proof {
             Proof::LeaseLost { .. } => "lease-lost",
             Proof::LeaseReturned { .. } => "lease-returned",
             Proof::Waited { .. } => "waited",
+            Proof::Refused { .. } => "refused",
+            Proof::Ended { .. } => "ended",
         }
     }
 }
@@ -139,6 +145,8 @@ impl fmt::Display for Proof {
             Proof::LeaseLost { holder } => write!(f, "the lease of {holder} was lost"),
             Proof::LeaseReturned { holder } => write!(f, "a lease of {holder} that was over was there again"),
             Proof::Waited { by } => write!(f, "a request of {by} waited for the lease store"),
+            Proof::Refused { by } => write!(f, "a commit of {by} was refused"),
+            Proof::Ended { by } => write!(f, "a transaction of {by} was ended with its session"),
         }
     }
 }
@@ -238,6 +246,10 @@ pub enum Event {
     Unblocked { host: HostId },
     /// A request of this host waits, because the lease store is busy.
     Waited { by: HostId },
+    /// The database refused a commit of this host, and rolled it back.
+    CommitRefused { by: HostId },
+    /// The database ended a session of this host, and rolled its transaction back.
+    SessionEnded { by: HostId },
 }
 
 impl Event {
@@ -276,6 +288,8 @@ impl Event {
             | Event::LeaseReleased { .. }
             | Event::LeaseExpired { .. }
             | Event::Committed { .. }
+            | Event::CommitRefused { .. }
+            | Event::SessionEnded { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

@@ -68,6 +68,7 @@ pub fn patient(scenario: Scenario, plan: &FaultPlan) -> Scenario {
         match fault.harm {
             Harm::Late { lasts, .. } => unseen += lasts,
             Harm::SlowStep { extra } => unseen += extra,
+            Harm::CommitFails { .. } | Harm::SessionEnds { .. } => unseen += attempt,
             Harm::JobError { times } => {
                 unseen += (scenario.guard.backoff_max + attempt) * times;
                 errors += times;

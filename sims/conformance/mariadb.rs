@@ -5,7 +5,7 @@ use super::play::{Ask, Sessions, Watch, Words, committed, play};
 use super::real::Server;
 use super::script::Script;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, Opts, Row, Value};
+use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, Value};
 use onceproof::Rules;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -77,6 +77,8 @@ impl MariaDb {
 impl Server for MariaDb {
     async fn open(url: &str, name: &str) -> (MariaDb, String) {
         let opts = Opts::from_url(url).expect("ONCEPROOF_MARIADB is a URL: mysql://user@host:port/database");
+        // As strategies ask for: an UPDATE counts the rows that it finds.
+        let opts: Opts = OptsBuilder::from_opts(opts).client_found_rows(true).into();
         let mut monitor = Conn::new(opts.clone()).await.unwrap_or_else(|error| panic!("MariaDB: {error}"));
         monitor.query_drop("SET SESSION lock_wait_timeout = 20").await.expect("a setting");
         let version: String = monitor.query_first("SELECT version()").await.expect("an answer").expect("a server has a version");

@@ -129,7 +129,9 @@ fn is_of_a_clock(harm: &Harm) -> bool {
         | Harm::LeaseWipe { .. }
         | Harm::LeaseEvict
         | Harm::LeaseFailover { .. }
-        | Harm::LeaseStall { .. } => false,
+        | Harm::LeaseStall { .. }
+        | Harm::CommitFails { .. }
+        | Harm::SessionEnds { .. } => false,
     }
 }
 

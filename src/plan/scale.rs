@@ -76,7 +76,9 @@ impl Harm {
             | Harm::ClockDrift { .. }
             | Harm::LeaseWipe { .. }
             | Harm::LeaseEvict
-            | Harm::LeaseStall { .. } => {}
+            | Harm::LeaseStall { .. }
+            | Harm::CommitFails { .. }
+            | Harm::SessionEnds { .. } => {}
         }
         harm
     }
@@ -94,7 +96,12 @@ impl Harm {
             | Harm::LeaseFailover { back_after: d, .. }
             | Harm::LeaseStall { lasts: d } => Some(d),
             Harm::ClockDrift { lasts, .. } => lasts.as_mut(),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::ClockOffset { .. } | Harm::LeaseEvict => None,
+            Harm::ReplyLost { .. }
+            | Harm::JobError { .. }
+            | Harm::ClockOffset { .. }
+            | Harm::LeaseEvict
+            | Harm::CommitFails { .. }
+            | Harm::SessionEnds { .. } => None,
         }
     }
 }

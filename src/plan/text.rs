@@ -47,6 +47,8 @@ enum Kind {
     LeaseEvict,
     LeaseFailover,
     LeaseStall,
+    CommitFails,
+    SessionEnds,
 }
 
 #[derive(Deserialize)]
@@ -71,6 +73,8 @@ impl Kind {
             Kind::LeaseEvict => ("lease-evict", ""),
             Kind::LeaseFailover => ("lease-failover", r#"lag = "1s", back_after = "10s""#),
             Kind::LeaseStall => ("lease-stall", r#"lasts = "10s""#),
+            Kind::CommitFails => ("commit-fails", r#"host = "self""#),
+            Kind::SessionEnds => ("session-ends", r#"host = "self""#),
         }
     }
 }
@@ -136,6 +140,8 @@ impl TryFrom<HarmTable> for Harm {
             Kind::LeaseEvict => Harm::LeaseEvict,
             Kind::LeaseFailover => Harm::LeaseFailover { lag: take!(t.lag).0, back_after: take!(t.back_after).0 },
             Kind::LeaseStall => Harm::LeaseStall { lasts: take!(t.lasts).0 },
+            Kind::CommitFails => Harm::CommitFails { host: take!(t.host) },
+            Kind::SessionEnds => Harm::SessionEnds { host: take!(t.host) },
         };
         match t.left_over() {
             None => Ok(harm),

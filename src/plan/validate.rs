@@ -51,7 +51,7 @@ impl Fault {
                 (by_ms.unsigned_abs() > most).then(|| format!("moves a clock by {by_ms} ms; write -{most} to {most}"))
             }
             Harm::ClockDrift { lasts, .. } => lasts.and_then(|lasts| long("lasts", lasts)),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict => None,
+            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict | Harm::CommitFails { .. } | Harm::SessionEnds { .. } => None,
         }
     }
 
@@ -95,7 +95,9 @@ impl Fault {
             | Harm::Power { host, .. }
             | Harm::Pause { host, .. }
             | Harm::ClockOffset { host, .. }
-            | Harm::ClockDrift { host, .. } => victim(host),
+            | Harm::ClockDrift { host, .. }
+            | Harm::CommitFails { host }
+            | Harm::SessionEnds { host } => victim(host),
             Harm::Partition { host, from, .. } | Harm::Late { host, from, .. } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { host, from: from @ (Target::Host(_) | Target::Peer) } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { .. } => {

@@ -133,6 +133,8 @@ fn harm(harm: &Harm) -> String {
         Harm::LeaseFailover { lag, back_after } => {
             format!("the lease store fails over to a replica that is {} behind, back after {}", d(lag), d(back_after))
         }
+        Harm::CommitFails { host } => format!("the database refuses the next commit of {}", whom(*host)),
+        Harm::SessionEnds { host } => format!("the database ends the sessions of {}", whom(*host)),
         Harm::LeaseStall { lasts } => format!("a slow command keeps the lease store busy for {}", d(lasts)),
     }
 }

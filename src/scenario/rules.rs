@@ -63,6 +63,12 @@ impl Rules {
         if self == Rules::default() { strategy.to_owned() } else { format!("{strategy}@{}", self.short()) }
     }
 
+    /// Whether a row that changed since the transaction's snapshot fails the transaction: who comes
+    /// second in a race is turned away, whatever the guard thinks.
+    pub fn refuses_changed_rows(self) -> bool {
+        matches!(self, Rules::PostgresRepeatableRead | Rules::PostgresSerializable)
+    }
+
     /// Whether they are those of `InnoDB`, the engine of `MySQL` and `MariaDB`.
     pub fn is_innodb(self) -> bool {
         matches!(self, Rules::InnodbReadCommitted | Rules::InnodbRepeatableRead)

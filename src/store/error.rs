@@ -130,7 +130,8 @@ fn by_sqlstate(state: &str) -> ErrorKind {
         "40001" => ErrorKind::Serialization,
         "40P01" => ErrorKind::Deadlock,
         "55P03" => ErrorKind::LockTimeout,
-        "25P02" | "25P03" => ErrorKind::TransactionAborted,
+        // 57P01 and its like: the server ends the session, and what was open is rolled back.
+        "25P02" | "25P03" | "57P01" | "57P02" => ErrorKind::TransactionAborted,
         // Class 08 is about the connection: the server does not say how far it came.
         _ if state.starts_with("08") => ErrorKind::MaybeApplied,
         _ => ErrorKind::Rejected,
@@ -212,7 +213,7 @@ mod tests {
     /// The states that strategies act on, and the rule that an unknown one is a plain "no".
     #[test]
     fn sqlstates_are_told_apart() {
-        let kinds = ["23505", "40001", "40P01", "55P03", "25P02", "25P03", "08006", "42P01"].map(by_sqlstate);
+        let kinds = ["23505", "40001", "40P01", "55P03", "25P02", "25P03", "57P01", "08006", "42P01"].map(by_sqlstate);
         assert_eq!(
             kinds,
             [
@@ -220,6 +221,7 @@ mod tests {
                 ErrorKind::Serialization,
                 ErrorKind::Deadlock,
                 ErrorKind::LockTimeout,
+                ErrorKind::TransactionAborted,
                 ErrorKind::TransactionAborted,
                 ErrorKind::TransactionAborted,
                 ErrorKind::MaybeApplied,

@@ -106,6 +106,11 @@ pub fn job_error(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::JobError { times: 1 })
 }
 
+/// The first settlement's commit is refused.
+pub fn commit_refused(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "tx.commit", Phase::Before, Harm::CommitFails { host: Target::Self_ })
+}
+
 /// The first node that has committed dies.
 pub fn crash_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     after_the_commit(scenario, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })

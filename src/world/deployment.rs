@@ -138,8 +138,9 @@ impl Deployment {
     pub fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {
         let faults = Faults::new(plan);
         let stores = Stores::new(self, faults.most_behind());
-        let lease = Rc::clone(&stores.lease);
-        let world = World::new(seed, self.scenario.nodes, Arc::clone(&self.calendar), faults, lease, self.strategy.steps());
+        let (lease, database) = (Rc::clone(&stores.lease), Rc::clone(&stores.database));
+        let calendar = Arc::clone(&self.calendar);
+        let world = World::new(seed, self.scenario.nodes, calendar, faults, lease, database, self.strategy.steps());
         let settings = Settings {
             seed: seed.fork("engine"),
             latency_min: self.scenario.network.latency_min,

@@ -206,6 +206,16 @@ impl World {
             Harm::LeaseEvict => self.evict_lease(id),
             Harm::LeaseFailover { lag, back_after } => self.fail_over_leases(id, lag, back_after),
             Harm::LeaseStall { lasts } => self.stall_leases(id, lasts),
+            Harm::CommitFails { host } => {
+                for host in self.hosts(host, by) {
+                    self.database.trouble().refuse_commit(host, id);
+                }
+            }
+            Harm::SessionEnds { host } => {
+                for host in self.hosts(host, by) {
+                    self.database.trouble().end_sessions(host, id);
+                }
+            }
         }
         match by {
             Some(place) if !self.runs(place.host) => Blow::Yield,
@@ -283,6 +293,13 @@ impl World {
     pub(super) fn feel(&self, id: FaultId, proof: Proof) {
         if self.faults.felt(id, self.now(), proof) {
             self.record(Event::Felt { fault: id, proof });
+        }
+    }
+
+    /// What the database was told to do to somebody, it has done.
+    pub(super) fn felt_the_database(&self, proof: Proof) {
+        for fault in self.database.trouble().take_struck() {
+            self.feel(fault, proof);
         }
     }
 

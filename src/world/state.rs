@@ -10,6 +10,7 @@ use crate::world::clock::Clock;
 use crate::world::engine::{Engine, Observer, Refused};
 use crate::world::faults::Faults;
 use crate::world::servers::lease::LeaseStore;
+use crate::world::servers::postgres::Database;
 use rand::RngExt;
 use std::cell::{OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -40,6 +41,7 @@ pub(super) struct World {
     pub(super) nodes: u8,
     pub(super) faults: Faults,
     pub(super) lease: Rc<RefCell<LeaseStore>>,
+    pub(super) database: Rc<Database>,
     trace: RefCell<Trace>,
     clocks: Vec<RefCell<Clock>>,
     /// Rung when a clock is set or changes its rate.
@@ -65,6 +67,7 @@ impl World {
         calendar: Arc<Calendar>,
         faults: Faults,
         lease: Rc<RefCell<LeaseStore>>,
+        database: Rc<Database>,
         steps: &'static [Step],
     ) -> Rc<World> {
         let count = HostId::all(nodes).count();
@@ -73,6 +76,7 @@ impl World {
             nodes,
             faults,
             lease,
+            database,
             trace: RefCell::default(),
             clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
             bells: (0..count).map(|_| Rc::default()).collect(),
@@ -142,6 +146,8 @@ impl World {
                 self.acted_by_its_clock(HostId::Lease);
             }
             Event::Waited { by } => self.waits_for_the_lease_store(by),
+            Event::CommitRefused { by } => self.felt_the_database(Proof::Refused { by }),
+            Event::SessionEnded { by } => self.felt_the_database(Proof::Ended { by }),
             _ => {}
         }
     }

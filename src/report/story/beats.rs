@@ -170,6 +170,10 @@ impl Teller<'_> {
             Event::IdleInTransaction { by } => {
                 self.say(at, Voice::World("db"), format!("ends the transaction of {by}, which was idle too long"));
             }
+            Event::CommitRefused { by } => self.say(at, Voice::World("db"), format!("refuses a commit of {by}, and rolls it back")),
+            Event::SessionEnded { by } => {
+                self.say(at, Voice::World("db"), format!("ends a session of {by}, and rolls its transaction back"));
+            }
             Event::Paid { rank, player, amount, keyed, period } => self.paid(at, &format!("{period}, rank {rank}"), player, amount, keyed),
             Event::PaymentRepeated { period, rank, player } => {
                 self.say(at, Voice::World("payout"), format!("knows the key for {period}, rank {rank}: does not pay {player} again"));

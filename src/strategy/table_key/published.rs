@@ -113,7 +113,6 @@ impl Strategy for Published {
             Expectation::must(FaultClass::Skew, &[Letter::E], fast, pinned::one_node_fast),
             Expectation::must(FaultClass::Outage, &[Letter::L], in_memory, pinned::outage),
         ];
-        let changed = matches!(rules, Rules::PostgresRepeatableRead | Rules::PostgresSerializable);
         claims.push(match self.marker {
             Marker::Unique => Expectation::never(&[Letter::D], "the marker is unique, and its loser rolls back"),
             Marker::Ignored if rules.is_innodb() => {
@@ -124,7 +123,7 @@ impl Strategy for Published {
             Marker::Ignored => {
                 Expectation::never(&[Letter::D], "a duplicate key ends PostgreSQL's transaction: the COMMIT that follows is a rollback")
             }
-            Marker::Checked if changed => Expectation::must(
+            Marker::Checked if rules.refuses_changed_rows() => Expectation::must(
                 FaultClass::Calm,
                 &[Letter::D],
                 "all have counted before any commits; who begins after that commit has a newer snapshot, and settles again",

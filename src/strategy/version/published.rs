@@ -63,6 +63,12 @@ impl Strategy for Published {
                 plan: pinned::claim_reply_lost,
             },
             Expectation::Must { class: FaultClass::JobError, letters: &[Letter::L], because: "failed is final", plan: pinned::job_error },
+            Expectation::must(
+                FaultClass::DbError,
+                &[Letter::L],
+                "a commit that is refused is a failure of the job, and failed is final",
+                pinned::commit_refused,
+            ),
             Expectation::Never {
                 scope: Scope::Every,
                 letters: &[Letter::D],

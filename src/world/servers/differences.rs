@@ -18,7 +18,7 @@ pub struct Difference {
 }
 
 /// All that are known.
-pub const DIFFERENCES: [Difference; 13] = [
+pub const DIFFERENCES: [Difference; 10] = [
     lease(
         "client-setinfo",
         "CLIENT SETINFO is answered with OK; Redis before 7.2 does not know it",
@@ -47,37 +47,21 @@ pub const DIFFERENCES: [Difference; 13] = [
     ),
     db("no-savepoints", "SAVEPOINT is refused", "no guard needs one: a settlement is settled as a whole or not at all"),
     db(
-        "varchar-length",
-        "a column of type varchar(n) cannot be selected: its type is not recognised",
-        "the simulation's own tables have text; to be made right",
-    ),
-    db(
         "postgres-recheck",
         "at read committed a statement that has waited runs anew, and finds a row that was deleted and inserted again; PostgreSQL \
          looks only at newer versions of the rows that it had found",
-        "no guard deletes a row to insert it again; to be made exact",
+        "no guard deletes a row to insert it again",
     ),
     db(
         "postgres-freed-key",
         "at repeatable read a unique key counts as taken if it was in the snapshot; in PostgreSQL it is free once its deletion is committed",
-        "no guard deletes its marker; to be made exact",
+        "no guard deletes its marker",
     ),
     db(
-        "serializable-edges",
-        "which reads and writes conflict is approximate: a range counts as the whole table, a unique violation is found before a \
-         conflict, and a transaction that must fail may do so some statements earlier or later than in PostgreSQL",
-        "PostgreSQL decides by index pages, which SQLite does not show; to be made closer",
-    ),
-    db(
-        "innodb-victim",
-        "who dies in a deadlock is decided by changed rows; InnoDB counts those of the unfinished statement and the locks, too",
-        "whoever dies, one dies, and tries again; to be made exact",
-    ),
-    db(
-        "innodb-scan-locks",
-        "at repeatable read a locking scan locks the rows that it finds; InnoDB also the next one and the gap before it, and waits \
-         for rows that are being inserted",
-        "guards lock by key; to be made exact",
+        "serializable-doom",
+        "a serializable transaction fails when it completes a dangerous structure itself; PostgreSQL also dooms one that others have \
+         completed, which then fails at its next statement that finds a row",
+        "whoever fails, it is told so before its commit",
     ),
     db(
         "innodb-upsert-count",

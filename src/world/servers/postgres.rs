@@ -32,6 +32,7 @@ mod tables;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the test host runs on paused tokio time")]
 mod tests;
+mod trouble;
 mod value;
 mod views;
 mod wire;
@@ -44,6 +45,7 @@ use isolation::{Isolation, SessionId};
 use sqlite::{Pooled, Template};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use trouble::Trouble;
 
 /// What the database holds and how it behaves when a run begins.
 #[derive(Clone, Debug)]
@@ -64,6 +66,7 @@ pub struct DatabaseSetup {
 pub struct Database {
     knobs: DatabaseKnobs,
     isolation: RefCell<Isolation>,
+    trouble: Trouble,
     /// How many transactions have begun.
     transactions: Cell<u32>,
     /// How many sessions there have been.
@@ -79,6 +82,7 @@ impl Database {
         Rc::new(Database {
             knobs,
             isolation: RefCell::new(Isolation::new(rules, sqlite)),
+            trouble: Trouble::default(),
             transactions: Cell::new(0),
             sessions: Cell::new(0),
         })
@@ -88,6 +92,11 @@ impl Database {
     #[must_use]
     pub fn state(&self) -> FinalState {
         state::read(self.isolation.borrow_mut().committed())
+    }
+
+    /// What faults make it do to its clients.
+    pub(in crate::world) fn trouble(&self) -> &Trouble {
+        &self.trouble
     }
 
     fn next_session(&self) -> SessionId {

@@ -23,7 +23,16 @@ pub(super) async fn serve(host: Rc<dyn Host>, db: Rc<Database>, mut stream: Box<
     let mut input = Vec::with_capacity(BUFFER);
     let mut session = Session::new(host.clone(), db.clone(), by);
     let _ = greet(&mut stream, &mut input, session.out()).await;
-    converse(&host, &db, &mut stream, &mut input, &mut session, by).await;
+    let told_to_end = Rc::clone(&session.told_to_end);
+    let ended = tokio::select! {
+        biased;
+        () = told_to_end.notified() => true,
+        () = converse(&host, &db, &mut stream, &mut input, &mut session, by) => false,
+    };
+    if ended {
+        session.is_ended();
+        let _ = send(&mut stream, session.out()).await;
+    }
     session.leave();
 }
 

@@ -155,6 +155,12 @@ impl Isolation {
         self.clients.get(&session).is_some_and(|client| client.transaction.is_some())
     }
 
+    /// Whether a session's transaction has changed anything.
+    pub(super) fn has_changed(&self, session: SessionId) -> bool {
+        let transaction = self.clients.get(&session).and_then(|client| client.transaction.as_ref());
+        transaction.is_some_and(|transaction| !transaction.overlay.changes.is_empty())
+    }
+
     /// A transaction begins.
     ///
     /// # Errors

@@ -54,16 +54,22 @@ pub(super) struct Locks {
 #[derive(Debug, Default)]
 pub(super) struct Held {
     keys: Vec<(Key, Hold)>,
+    /// Tables in which something was to be locked, as bits.
+    intended: u64,
 }
 
 impl Held {
+    /// A statement means to lock something in these tables, given as bits.
+    pub(super) fn intend(&mut self, tables: u64) {
+        self.intended |= tables;
+    }
+
     /// How many lock structures InnoDB would need: an intention for each table, and one for each
     /// index and mode. What was inserted is locked without one.
     pub(super) fn structures(&self) -> usize {
-        let tables: BTreeSet<(usize, bool)> = self.keys.iter().map(|(key, hold)| (key.table, *hold == Hold::Shared)).collect();
         let explicit = self.keys.iter().filter(|(_, hold)| *hold != Hold::Insert);
         let indices: BTreeSet<(usize, usize, bool)> = explicit.map(|(key, hold)| (key.table, key.index, *hold == Hold::Shared)).collect();
-        tables.len() + indices.len()
+        self.intended.count_ones() as usize + indices.len()
     }
 }
 

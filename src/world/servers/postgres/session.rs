@@ -11,6 +11,7 @@ use super::{Database, lexer};
 use crate::host::{Host, within};
 use crate::id::{HostId, TxId};
 use crate::time::SimTime;
+use crate::trace::Event;
 use bytes::{BufMut, BytesMut};
 use extended::Portal;
 use rusqlite::types::{Value, ValueRef};
@@ -44,6 +45,8 @@ pub(super) struct Session {
     /// The client's host.
     by: HostId,
     id: SessionId,
+    /// Notified when the session has to end.
+    pub(super) told_to_end: Rc<Notify>,
     /// Notified when a statement that waited has its answer.
     turn: Rc<Notify>,
     block: Block,
@@ -60,11 +63,13 @@ impl Session {
     pub(super) fn new(host: Rc<dyn Host>, db: Rc<Database>, by: HostId) -> Session {
         let id = db.next_session();
         let turn = db.isolation.borrow_mut().connected(id);
+        let told_to_end = db.trouble.connected(id, by);
         Session {
             host,
             db,
             by,
             id,
+            told_to_end,
             turn,
             block: Block::None,
             transaction: None,
@@ -125,6 +130,15 @@ impl Session {
             self.skipping = true;
         }
         After::GoOn
+    }
+
+    /// Ends the session because a fault says so.
+    pub(super) fn is_ended(&mut self) {
+        if self.in_transaction() || self.transaction.is_some() {
+            self.db.trouble.ended(self.id);
+            self.host.record(Event::SessionEnded { by: self.by });
+        }
+        self.end(&SqlError::new("57P01", "terminating connection due to administrator command"));
     }
 
     /// The client is gone: what it did not commit is undone, and whoever waited for it goes on.
@@ -264,6 +278,9 @@ impl Session {
         if self.transaction.is_none() && (!alone || statement.writes || statement.locks) {
             self.transaction = Some((self.db.next_transaction(), self.host.now()));
         }
+        if alone && statement.writes {
+            self.is_refused()?;
+        }
         let origin = self.transaction.map(|(tx, began)| Origin { tx, by: self.by, began });
         let begin = self.out.len();
         let outcome = {
@@ -316,11 +333,26 @@ impl Session {
 
     /// Makes what the transaction did permanent, and tells it.
     fn commit(&mut self) -> Result<(), SqlError> {
+        if self.db.isolation.borrow().has_changed(self.id)
+            && let Err(refused) = self.is_refused()
+        {
+            self.rollback();
+            return Err(refused);
+        }
         self.transaction = None;
         self.db.isolation.borrow_mut().clock(self.host.wall());
         let committed = self.db.isolation.borrow_mut().commit(self.id);
         self.db.tell(&*self.host);
         committed
+    }
+
+    /// Whether a fault says that this transaction cannot be committed.
+    fn is_refused(&self) -> Result<(), SqlError> {
+        if !self.db.trouble.refuses(self.by) {
+            return Ok(());
+        }
+        self.host.record(Event::CommitRefused { by: self.by });
+        Err(SqlError::new("53100", "could not extend file: No space left on device"))
     }
 
     /// Undoes what the transaction did; others who waited for it may commit now.
@@ -336,6 +368,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.db.isolation.borrow_mut().dropped(self.id);
+        self.db.trouble.left(self.id);
     }
 }
 

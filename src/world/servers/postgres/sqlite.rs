@@ -86,6 +86,8 @@ impl Sqlite {
         // SQLite would wait in real time.
         connection.busy_timeout(Duration::ZERO)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
+        // As in PostgreSQL.
+        connection.execute_batch("PRAGMA case_sensitive_like = ON")?;
         fill(&connection, template)?;
         Ok(connection)
     }

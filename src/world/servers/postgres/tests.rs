@@ -127,6 +127,7 @@ fn statements_answer_as_postgresql_does() {
                 "(1)",
             ),
             ("delete from outbox", "(1)"),
+            ("select 'a' like 'A'", "f (1)"),
             ("set transaction isolation level serializable", "0A000"),
             ("begin transaction isolation level read committed", "(0)"),
             ("rollback", "(0)"),

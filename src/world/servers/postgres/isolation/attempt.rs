@@ -55,6 +55,7 @@ impl Isolation {
             return if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(count) };
         }
         if innodb {
+            transaction.held.intend(statement.footprint.tables);
             self.wait_for_invisible(session, execution)?;
         } else if statement.footprint.locks_aggregates {
             return Err(SqlError::unsupported("FOR UPDATE with aggregate functions, which PostgreSQL refuses, too").into());
