@@ -130,8 +130,9 @@ fn by_sqlstate(state: &str) -> ErrorKind {
         "40001" => ErrorKind::Serialization,
         "40P01" => ErrorKind::Deadlock,
         "55P03" => ErrorKind::LockTimeout,
-        // 57P01 and its like: the server ends the session, and what was open is rolled back.
-        "25P02" | "25P03" | "57P01" | "57P02" => ErrorKind::TransactionAborted,
+        "25P02" | "25P03" => ErrorKind::TransactionAborted,
+        // The server ends the session. What was open is rolled back; whether a COMMIT came first it does not say.
+        "57P01" | "57P02" | "57P03" => ErrorKind::MaybeApplied,
         // Class 08 is about the connection: the server does not say how far it came.
         _ if state.starts_with("08") => ErrorKind::MaybeApplied,
         _ => ErrorKind::Rejected,
@@ -223,7 +224,7 @@ mod tests {
                 ErrorKind::LockTimeout,
                 ErrorKind::TransactionAborted,
                 ErrorKind::TransactionAborted,
-                ErrorKind::TransactionAborted,
+                ErrorKind::MaybeApplied,
                 ErrorKind::MaybeApplied,
                 ErrorKind::Rejected,
             ]
