@@ -18,7 +18,7 @@ pub struct Difference {
 }
 
 /// All that are known.
-pub const DIFFERENCES: [Difference; 10] = [
+pub const DIFFERENCES: [Difference; 9] = [
     lease(
         "client-setinfo",
         "CLIENT SETINFO is answered with OK; Redis before 7.2 does not know it",
@@ -45,7 +45,6 @@ pub const DIFFERENCES: [Difference; 10] = [
         "numeric values, among them the sum and the average of bigint, are refused unless they are cast to bigint or double precision",
         "SQLite has none; guards count and compare",
     ),
-    db("no-savepoints", "SAVEPOINT is refused", "no guard needs one: a settlement is settled as a whole or not at all"),
     db(
         "postgres-recheck",
         "at read committed a statement that has waited runs anew, and finds a row that was deleted and inserted again; PostgreSQL \

@@ -16,6 +16,7 @@
 //! real servers do otherwise.
 
 mod attempt;
+mod savepoint;
 mod searching;
 mod serializable;
 #[cfg(test)]

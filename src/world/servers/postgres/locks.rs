@@ -59,9 +59,27 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// How many keys are locked.
+    pub(super) fn count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Takes out what was locked after the first `count`.
+    pub(super) fn since(&mut self, count: usize) -> Held {
+        Held { keys: self.keys.split_off(count.min(self.keys.len())), intended: 0 }
+    }
+
     /// A statement means to lock something in these tables, given as bits.
     pub(super) fn intend(&mut self, tables: u64) {
         self.intended |= tables;
+    }
+
+    /// Takes out what was locked after the first `count` by inserting it.
+    pub(super) fn inserted_since(&mut self, count: usize) -> Held {
+        let since = self.since(count).keys;
+        let (inserted, others) = since.into_iter().partition(|(_, hold)| *hold == Hold::Insert);
+        self.keys.extend::<Vec<_>>(others);
+        Held { keys: inserted, intended: 0 }
     }
 
     /// How many lock structures InnoDB would need: an intention for each table, and one for each

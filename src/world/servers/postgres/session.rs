@@ -154,14 +154,20 @@ impl Session {
         if error.is_ours() {
             self.host.not_offered(error.message.clone());
         }
-        self.block = match self.block {
-            Block::Open if self.is_innodb() && self.db.isolation.borrow().in_transaction(self.id) => Block::Open,
-            Block::None | Block::Implicit => Block::None,
-            Block::Open | Block::Failed if self.is_innodb() => Block::None,
-            Block::Open | Block::Failed => Block::Failed,
-        };
-        if self.block != Block::Open {
-            self.rollback();
+        match self.block {
+            Block::Open if self.is_innodb() && self.db.isolation.borrow().in_transaction(self.id) => {}
+            Block::Open if !self.is_innodb() => {
+                // Locks are given back at once; with a savepoint the transaction can still go back to it.
+                self.block = Block::Failed;
+                self.db.isolation.borrow_mut().clock(self.host.wall());
+                self.db.isolation.borrow_mut().abort(self.id);
+                self.db.tell(&*self.host);
+            }
+            Block::Failed if !self.is_innodb() => {}
+            Block::None | Block::Implicit | Block::Open | Block::Failed => {
+                self.block = Block::None;
+                self.rollback();
+            }
         }
         wire::put_error(&mut self.out, "ERROR", error);
     }
@@ -251,7 +257,17 @@ impl Session {
                 }
                 wire::put_complete(&mut self.out, if keeps { "COMMIT" } else { "ROLLBACK" }, None);
             }
-            Kind::Begin | Kind::Set | Kind::Query if failed => {
+            Kind::RollbackTo if failed && !self.db.isolation.borrow().in_transaction(self.id) => {
+                return Err(SqlError::new("3B001", format!("savepoint \"{}\" does not exist", statement.savepoint)));
+            }
+            Kind::RollbackTo => {
+                self.db.isolation.borrow_mut().clock(self.host.wall());
+                self.db.isolation.borrow_mut().rollback_to_savepoint(self.id, &statement.savepoint)?;
+                self.db.tell(&*self.host);
+                self.block = Block::Open;
+                wire::put_complete(&mut self.out, statement.tag, None);
+            }
+            Kind::Begin | Kind::Savepoint | Kind::Release | Kind::Set | Kind::Query if failed => {
                 return Err(aborted());
             }
             Kind::Empty => wire::put_empty(&mut self.out, b'I'),
@@ -262,6 +278,14 @@ impl Session {
                 }
                 self.db.isolation.borrow_mut().begin(self.id, statement.level)?;
                 self.block = Block::Open;
+                wire::put_complete(&mut self.out, statement.tag, None);
+            }
+            Kind::Savepoint => {
+                self.db.isolation.borrow_mut().set_savepoint(self.id, &statement.savepoint)?;
+                wire::put_complete(&mut self.out, statement.tag, None);
+            }
+            Kind::Release => {
+                self.db.isolation.borrow_mut().release_savepoint(self.id, &statement.savepoint)?;
                 wire::put_complete(&mut self.out, statement.tag, None);
             }
             Kind::Set => wire::put_complete(&mut self.out, statement.tag, None),

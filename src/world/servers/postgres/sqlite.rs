@@ -123,7 +123,7 @@ impl Sqlite {
     }
 
     fn parse(&self, text: &str, given: &[u32]) -> Result<Statement, SqlError> {
-        let statement::Parsed { kind, tag, level, translation, parameters, results } = statement::parse(text, given)?;
+        let statement::Parsed { kind, tag, level, savepoint, translation, parameters, results } = statement::parse(text, given)?;
         let mut statement = Statement {
             kind,
             sql: translation.sql,
@@ -131,6 +131,7 @@ impl Sqlite {
             columns: Vec::new(),
             tag,
             level,
+            savepoint,
             writes: false,
             locks: translation.locks,
             footprint: Footprint::default(),

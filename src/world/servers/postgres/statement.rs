@@ -15,6 +15,9 @@ pub(super) enum Kind {
     Begin,
     Commit,
     Rollback,
+    Savepoint,
+    RollbackTo,
+    Release,
     /// A setting, which is accepted and has no effect.
     Set,
     /// Everything that the database runs.
@@ -40,6 +43,8 @@ pub(super) struct Statement {
     pub tag: &'static str,
     /// The isolation level that `BEGIN` asks for.
     pub level: Option<Level>,
+    /// The savepoint that it is about.
+    pub savepoint: String,
     /// It changes rows.
     pub writes: bool,
     /// It locks rows although it only reads.
@@ -61,6 +66,7 @@ pub(super) struct Parsed {
     pub kind: Kind,
     pub tag: &'static str,
     pub level: Option<Level>,
+    pub savepoint: String,
     pub translation: Translation,
     /// Types of the parameters: as the client gave them, else as the text tells, else `bigint`.
     pub parameters: Vec<Type>,
@@ -79,6 +85,7 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
     }
     let (kind, tag) = verb(&tokens)?;
     let level = if kind == Kind::Begin { level(&tokens)? } else { None };
+    let savepoint = if matches!(kind, Kind::Savepoint | Kind::RollbackTo | Kind::Release) { savepoint(&tokens)? } else { String::new() };
     let (translation, results);
     let mut parameters = Vec::new();
     match kind {
@@ -87,9 +94,11 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
             parameters = parameter_types(&translation, given)?;
             results = columns::result_types(&tokens, &parameters)?;
         }
-        Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set => (translation, results) = Default::default(),
+        Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Savepoint | Kind::RollbackTo | Kind::Release | Kind::Set => {
+            (translation, results) = Default::default();
+        }
     }
-    Ok(Parsed { kind, tag, level, translation, parameters, results })
+    Ok(Parsed { kind, tag, level, savepoint, translation, parameters, results })
 }
 
 fn parameter_types(translation: &Translation, given: &[u32]) -> Result<Vec<Type>, SqlError> {
@@ -109,7 +118,10 @@ fn verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
     let control = match word.to_ascii_lowercase().as_str() {
         "begin" | "start" => (Kind::Begin, "BEGIN"),
         "commit" | "end" => (Kind::Commit, "COMMIT"),
+        "rollback" | "abort" if tokens.iter().any(|t| t.is("to")) => (Kind::RollbackTo, "ROLLBACK"),
         "rollback" | "abort" => (Kind::Rollback, "ROLLBACK"),
+        "savepoint" => (Kind::Savepoint, "SAVEPOINT"),
+        "release" => (Kind::Release, "RELEASE"),
         "set" => (Kind::Set, "SET"),
         "with" => return main_verb(tokens),
         _ => return query_tag(first).map(|tag| (Kind::Query, tag)),
@@ -117,10 +129,16 @@ fn verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
     if control.0 != Kind::Begin {
         isolation(tokens)?;
     }
-    if control.0 == Kind::Rollback && tokens.iter().any(|t| t.is("to")) {
-        return Err(SqlError::unsupported("SAVEPOINT"));
-    }
     Ok(control)
+}
+
+/// The name at the end of a statement about a savepoint. As for all names, only quotes keep its case.
+fn savepoint(tokens: &[Token<'_>]) -> Result<String, SqlError> {
+    match tokens {
+        [.., before, Token::Word(name)] if before.is_any(&["savepoint", "to", "release"]) => Ok(name.to_ascii_lowercase()),
+        [.., before, Token::Name(name)] if before.is_any(&["savepoint", "to", "release"]) => Ok(name.trim_matches('"').to_owned()),
+        _ => Err(SqlError::new("42601", "syntax error at the name of the savepoint")),
+    }
 }
 
 /// The verb behind the common table expressions, which stand in parentheses.
@@ -143,27 +161,9 @@ fn main_verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
 fn query_tag(verb: &Token<'_>) -> Result<&'static str, SqlError> {
     const VERBS: [(&str, &str); 5] =
         [("select", "SELECT"), ("values", "SELECT"), ("insert", "INSERT 0"), ("update", "UPDATE"), ("delete", "DELETE")];
-    const KNOWN: [&str; 20] = [
-        "create",
-        "drop",
-        "alter",
-        "truncate",
-        "savepoint",
-        "release",
-        "lock",
-        "show",
-        "copy",
-        "listen",
-        "notify",
-        "explain",
-        "vacuum",
-        "analyze",
-        "declare",
-        "fetch",
-        "prepare",
-        "execute",
-        "discard",
-        "merge",
+    const KNOWN: [&str; 18] = [
+        "create", "drop", "alter", "truncate", "lock", "show", "copy", "listen", "notify", "explain", "vacuum", "analyze", "declare",
+        "fetch", "prepare", "execute", "discard", "merge",
     ];
     if let Some((_, tag)) = VERBS.iter().find(|(word, _)| verb.is(word)) {
         return Ok(tag);
@@ -277,9 +277,7 @@ mod tests {
             let parsed = parse(text, &[]).expect(text);
             assert_eq!((parsed.kind, parsed.tag), (kind, tag), "{text}");
         }
-        for text in
-            ["begin read only", "rollback to a", "savepoint a", "set transaction isolation level serializable", "commit prepared 'a'"]
-        {
+        for text in ["begin read only", "set transaction isolation level serializable", "commit prepared 'a'"] {
             assert_eq!(parse(text, &[]).err().map(|error| error.code), Some("0A000"), "{text}");
         }
     }

@@ -36,6 +36,12 @@ impl Overlay {
         }
     }
 
+    /// Forgets all but the first `length` changes.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.changes.truncate(length);
+        self.generation += 1;
+    }
+
     /// Whether a row is among what was changed.
     pub(super) fn touches(&self, table: usize, rowid: i64) -> bool {
         let is = |image: &Option<Image>| image.as_ref().is_some_and(|image| image.rowid == rowid);

@@ -1,5 +1,6 @@
 //! A client's transaction, and what else is known of a client.
 
+use super::savepoint::Savepoint;
 use super::serializable::{Reads, Writes};
 use super::waiting::{Answer, Waiting};
 use super::{Held, Moment, Origin, Overlay, Rules, SqlError};
@@ -33,6 +34,8 @@ pub(super) struct Transaction {
     pub overlay: Overlay,
     /// What it locked.
     pub held: Held,
+    /// Where it can go back to, the latest last.
+    pub savepoints: Vec<Savepoint>,
     /// What it read, and what it wrote, if it is serializable.
     pub reads: Reads,
     pub writes: Writes,
@@ -49,6 +52,7 @@ impl Transaction {
             snapshot: None,
             overlay: Overlay::default(),
             held: Held::default(),
+            savepoints: Vec::new(),
             reads: Reads::default(),
             writes: Writes::new(),
             upgraded: Vec::new(),

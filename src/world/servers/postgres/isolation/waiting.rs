@@ -72,8 +72,13 @@ impl Isolation {
     pub(super) fn failed(&mut self, session: SessionId, mut transaction: Transaction, error: &SqlError) {
         transaction.upgraded.clear();
         let goes_on = transaction.rules.is_innodb() && !transaction.alone && error.code != "40P01";
+        let goes_back = !transaction.rules.is_innodb() && !transaction.savepoints.is_empty();
         match self.clients.get_mut(&session) {
             Some(client) if goes_on => client.transaction = Some(transaction),
+            Some(client) if goes_back => {
+                client.transaction = Some(transaction);
+                self.abort(session);
+            }
             _ => self.finish(session, transaction, false),
         }
     }
