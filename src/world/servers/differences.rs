@@ -18,7 +18,7 @@ pub struct Difference {
 }
 
 /// All that are known.
-pub const DIFFERENCES: [Difference; 9] = [
+pub const DIFFERENCES: [Difference; 8] = [
     lease(
         "client-setinfo",
         "CLIENT SETINFO is answered with OK; Redis before 7.2 does not know it",
@@ -44,12 +44,6 @@ pub const DIFFERENCES: [Difference; 9] = [
         "no-numeric",
         "numeric values, among them the sum and the average of bigint, are refused unless they are cast to bigint or double precision",
         "SQLite has none; guards count and compare",
-    ),
-    db(
-        "postgres-recheck",
-        "at read committed a statement that has waited runs anew, and finds a row that was deleted and inserted again; PostgreSQL \
-         looks only at newer versions of the rows that it had found",
-        "no guard deletes a row to insert it again",
     ),
     db(
         "postgres-freed-key",

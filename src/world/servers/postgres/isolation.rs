@@ -16,6 +16,7 @@
 //! real servers do otherwise.
 
 mod attempt;
+mod recheck;
 mod savepoint;
 mod searching;
 mod serializable;
@@ -300,8 +301,10 @@ impl Isolation {
         let Transaction { rules, origin, snapshot, overlay, held, reads, writes, .. } = transaction;
         let open = || self.clients.values().filter_map(|client| client.transaction.as_ref());
         let (others, snapshots) = (open().next().is_some(), open().any(|other| other.snapshot.is_some()));
+        // Who waits may have to know what has changed meanwhile.
+        let keep = snapshots || self.clients.values().any(|client| client.waiting.is_some());
         if commit {
-            let changes = self.views.commit(session, overlay, snapshots);
+            let changes = self.views.commit(session, overlay, keep);
             if snapshots {
                 self.note_changes(&changes);
             }
@@ -314,8 +317,10 @@ impl Isolation {
         } else {
             self.views.leave(session);
         }
-        if !snapshots {
+        if !keep {
             self.views.forget();
+        }
+        if !snapshots {
             self.changed.clear();
         }
         if !others {

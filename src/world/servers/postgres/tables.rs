@@ -1,5 +1,6 @@
 //! The tables as SQLite has them: columns, unique keys, and the statements that put an image in place.
 
+use super::error::SqlError;
 use super::image::{Change, Image};
 use super::sqlite::Sqlite;
 use rusqlite::types::Value;
@@ -137,6 +138,20 @@ impl Table {
             locks.extend(after.map(|key| (key, true)));
         }
         locks
+    }
+
+    /// As [`Table::put`], for rows that are in place already and for a view that may refuse.
+    ///
+    /// # Errors
+    /// A unique key is in the way.
+    pub(super) fn try_put(&self, sqlite: &Sqlite, from: Option<&Image>, to: Option<&Image>) -> Result<(), SqlError> {
+        match (from, to) {
+            (Some(from), Some(to)) if from.rowid == to.rowid => sqlite.put(&self.put.update, to.rowid, &to.values)?,
+            (Some(from), None) => sqlite.put(&self.put.delete, from.rowid, &[])?,
+            (Some(_) | None, Some(to)) => sqlite.put(&self.put.insert_anew, to.rowid, &to.values)?,
+            (None, None) => 0,
+        };
+        Ok(())
     }
 
     /// Puts one image in the place of another. A row whose rowid somebody else has meanwhile moves

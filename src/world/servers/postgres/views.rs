@@ -6,6 +6,7 @@
 //! back is a rollback. A transaction that is shown on top of what is committed now commits by
 //! releasing the savepoint, without any copying.
 
+use super::error::SqlError;
 use super::footprint;
 use super::image::{Change, Image};
 use super::isolation::SessionId;
@@ -217,6 +218,41 @@ impl Views {
             self.committed.push((self.now, changes.clone()));
         }
         changes
+    }
+
+    /// What was committed after a moment, oldest first, as far as it was kept.
+    pub(super) fn committed_since(&self, since: Moment) -> impl Iterator<Item = &Change> {
+        self.committed.iter().filter(move |(moment, _)| *moment > since).flat_map(|(_, changes)| changes)
+    }
+
+    /// A row as the shown view has it.
+    pub(super) fn image(&self, table: usize, rowid: i64) -> Option<Image> {
+        self.sqlite.images(table, "?1", &[rusqlite::types::Value::Integer(rowid)]).ok()?.pop()
+    }
+
+    /// Puts images in the place of others on the shown view, until it is hidden.
+    pub(super) fn replace(&mut self, changes: &[Change]) {
+        self.open();
+        for change in changes {
+            let table = &self.sqlite.tables()[change.table];
+            table.put(&self.sqlite, change.old.as_ref(), change.new.as_ref(), true);
+        }
+        if !changes.is_empty() {
+            // Nobody's view: whatever is wanted next is made anew.
+            self.owner = Some(Owner { session: SessionId(0), generation: u64::MAX, tables: u64::MAX });
+        }
+    }
+
+    /// Makes changes on the shown view.
+    ///
+    /// # Errors
+    /// A unique key is in the way.
+    pub(super) fn apply(&mut self, changes: &[Change]) -> Result<(), SqlError> {
+        for change in changes {
+            let table = &self.sqlite.tables()[change.table];
+            table.try_put(&self.sqlite, change.old.as_ref(), change.new.as_ref())?;
+        }
+        Ok(())
     }
 
     /// Nobody has a snapshot any more.

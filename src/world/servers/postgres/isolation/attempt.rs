@@ -61,11 +61,12 @@ impl Isolation {
             return Err(SqlError::unsupported("FOR UPDATE with aggregate functions, which PostgreSQL refuses, too").into());
         }
         self.views.show(base, session, &mut transaction.overlay);
+        self.show_found(transaction);
         self.note_reads(transaction, &statement.footprint, values)?;
         if let Some(locked) = &statement.footprint.locked
             && (statement.locks || transaction.is_innodb_snapshot())
         {
-            self.lock_rows(session, transaction, locked, values)?;
+            self.lock_rows(session, transaction, statement, locked, values)?;
         }
         if transaction.is_innodb_snapshot() {
             self.lock_searched(session, transaction, execution)?;
@@ -123,7 +124,15 @@ impl Isolation {
         }
         if let Err(stop) = allowed {
             self.views.hide();
+            if let Stop::Blocked(block) = &stop {
+                let found = changes.iter().filter_map(|change| Some((change.table, change.old.as_ref()?.rowid)));
+                let blocked = changes.get(block.undo).and_then(|change| change.old.as_ref()).map(|old| old.rowid);
+                self.remember_found(transaction, statement, found, blocked);
+            }
             return Err(stop);
+        }
+        if transaction.recheck.is_some() {
+            self.settle_found(session, &mut transaction.overlay, &changes)?;
         }
         self.forget_idle(&mut changes);
         transaction.overlay.extend(changes);

@@ -6,6 +6,7 @@ use super::{Execution, Isolation, SessionId, SqlError, Transaction};
 use crate::world::servers::postgres::footprint::{Locked, Range, Rows as Found};
 use crate::world::servers::postgres::image::Image;
 use crate::world::servers::postgres::locks::{Gap, Hold};
+use crate::world::servers::postgres::statement::Statement;
 use crate::world::servers::postgres::tables::{Key, Table};
 use rusqlite::types::Value;
 use std::ops::Bound;
@@ -31,12 +32,17 @@ impl Isolation {
         &mut self,
         session: SessionId,
         transaction: &mut Transaction,
+        statement: &Statement,
         locked: &Locked,
         values: &[Value],
     ) -> Result<(), Stop> {
         let Locked { table, sql, shared } = locked;
         let images = self.views.sqlite().images(*table, sql, values)?;
-        self.lock_images(session, transaction, &images, &Search { table: *table, hold: hold(*shared), changes: false })
+        let taken = self.lock_images(session, transaction, &images, &Search { table: *table, hold: hold(*shared), changes: false });
+        if let Err(Stop::Blocked(_)) = &taken {
+            self.remember_found(transaction, statement, images.iter().map(|image| (*table, image.rowid)), None);
+        }
+        taken
     }
 
     /// InnoDB's repeatable read locks whatever it has to look at, and the gaps between.

@@ -1,5 +1,6 @@
 //! A client's transaction, and what else is known of a client.
 
+use super::recheck::Recheck;
 use super::savepoint::Savepoint;
 use super::serializable::{Reads, Writes};
 use super::waiting::{Answer, Waiting};
@@ -39,6 +40,8 @@ pub(super) struct Transaction {
     /// What it read, and what it wrote, if it is serializable.
     pub reads: Reads,
     pub writes: Writes,
+    /// What its statement had found before it waited.
+    pub recheck: Option<Recheck>,
     /// Keys that it went from sharing to excluding: whoever waits for the same is in a deadlock.
     pub upgraded: Vec<Key>,
 }
@@ -55,6 +58,7 @@ impl Transaction {
             savepoints: Vec::new(),
             reads: Reads::default(),
             writes: Writes::new(),
+            recheck: None,
             upgraded: Vec::new(),
         }
     }

@@ -57,6 +57,7 @@ impl Isolation {
 
     /// A statement ran.
     pub(super) fn ran(&mut self, session: SessionId, mut transaction: Transaction) {
+        transaction.recheck = None;
         let upgraded = std::mem::take(&mut transaction.upgraded);
         if transaction.alone {
             self.finish(session, transaction, true);
@@ -70,6 +71,7 @@ impl Isolation {
 
     /// A statement failed: PostgreSQL's transaction is over; InnoDB's only after a deadlock.
     pub(super) fn failed(&mut self, session: SessionId, mut transaction: Transaction, error: &SqlError) {
+        transaction.recheck = None;
         transaction.upgraded.clear();
         let goes_on = transaction.rules.is_innodb() && !transaction.alone && error.code != "40P01";
         let goes_back = !transaction.rules.is_innodb() && !transaction.savepoints.is_empty();
