@@ -8,6 +8,9 @@ use crate::world::EngineKind;
 
 /// The strategy with this name.
 pub fn strategy(name: &str) -> Result<&'static dyn Strategy, Failure> {
+    if let Some((strategy, rules)) = name.split_once('@') {
+        return Err(Failure::Usage(format!("`{name}` is the name of a row; write --strategy {strategy} --rules {rules}")));
+    }
     strategy::find(name)
         .ok_or_else(|| unknown("strategy", name, strategy::catalogue().iter().map(|s| s.name()), "`onceproof list` shows all"))
 }

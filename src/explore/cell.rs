@@ -252,10 +252,10 @@ impl Cell {
         })
     }
 
-    /// The run to keep as the cell's witness: a surprising one before an expected one, then the first. None if all it shows is inherited.
+    /// The run to keep as the cell's witness: a surprising one before an expected one, then what is worst, then the first. None if all it shows is inherited.
     pub fn witness(&self) -> Option<&Broken> {
         let own = self.own().map(|mark| (mark, &self.tally.broken[&mark]));
-        own.min_by_key(|(mark, broken)| (!self.is_surprising(*mark), broken.key, *mark)).map(|(_, broken)| broken)
+        own.min_by_key(|(mark, broken)| (!self.is_surprising(*mark), *mark, broken.key)).map(|(_, broken)| broken)
     }
 
     /// The 95 % upper bound on how often a run may still break, if nothing broke of its own; see [`bound::upper_bound`].

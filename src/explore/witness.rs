@@ -112,7 +112,11 @@ impl Witness {
         let rules: Vec<&str> = self.violations.iter().map(|v| v.rule.as_str()).collect();
         let body = toml::to_string_pretty(self).expect("a witness has only values that TOML knows");
         let broke = if rules.is_empty() { "nothing".to_owned() } else { rules.join(", ") };
-        format!("# {} under {} breaks {broke}.\n# Replay it with: onceproof replay THIS_FILE\n{body}", self.strategy(), self.faults)
+        format!(
+            "# {} under {} breaks {broke}.\n# Replay it with: onceproof replay THIS_FILE\n{body}",
+            self.scenario.database.rules.label(self.strategy()),
+            self.faults
+        )
     }
 
     /// Reads the text of a file called `file`.

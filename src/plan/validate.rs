@@ -91,6 +91,11 @@ impl Fault {
             Harm::ClockDrift { ppm, .. } if !(-500_000..=500_000).contains(&ppm) => {
                 Some(format!("makes a clock run wrong by {ppm} parts per million; write -500000 to 500000"))
             }
+            Harm::CommitFails { host: Target::Host(host) } | Harm::SessionEnds { host: Target::Host(host) }
+                if matches!(host, HostId::Lease | HostId::Database | HostId::Payout) =>
+            {
+                Some(format!("strikes `{host}`, which is no client of the database; write `self`, `all-nodes`, `traffic` or a node"))
+            }
             Harm::Crash { host, .. }
             | Harm::Power { host, .. }
             | Harm::Pause { host, .. }
@@ -98,6 +103,7 @@ impl Fault {
             | Harm::ClockDrift { host, .. }
             | Harm::CommitFails { host }
             | Harm::SessionEnds { host } => victim(host),
+            Harm::LeaseStall { lasts } if lasts.is_zero() => Some("keeps the lease store busy for no time; write `lasts = \"10s\"`".to_owned()),
             Harm::Partition { host, from, .. } | Harm::Late { host, from, .. } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { host, from: from @ (Target::Host(_) | Target::Peer) } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { .. } => {

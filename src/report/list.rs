@@ -21,8 +21,14 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
     let mut rows: Vec<[Painted; 3]> = Vec::new();
     for s in strategies {
         rows.push([bold(s.name()), faint(policy(s.policy())), plain(s.about())]);
-        for line in claims(&s.expectations(Rules::default())) {
-            rows.push([plain(""), plain(""), faint(&line)]);
+        let usual = claims(&s.expectations(Rules::default()));
+        for line in &usual {
+            rows.push([plain(""), plain(""), faint(line)]);
+        }
+        for rules in s.also_under() {
+            for line in claims(&s.expectations(*rules)).iter().filter(|line| !usual.contains(line)) {
+                rows.push([plain(""), plain(""), faint(&format!("@{}: {line}", rules.short()))]);
+            }
         }
     }
     columns(&mut out, &rows, width);
@@ -86,6 +92,17 @@ fn claims(claims: &[Expectation]) -> Vec<String> {
         .collect()
 }
 
+/// What a strategy declares under some rules of its database.
+#[derive(Serialize)]
+struct ListedRules {
+    rules: Rules,
+    claims: Vec<Claim>,
+}
+
+fn claims_under(strategy: &dyn Strategy, rules: Rules) -> ListedRules {
+    ListedRules { rules, claims: strategy.expectations(rules).iter().map(Claim::of).collect() }
+}
+
 #[derive(Serialize)]
 struct Claim {
     kind: &'static str,
@@ -128,7 +145,7 @@ struct ListedStrategy {
     policy: &'static str,
     about: &'static str,
     steps: Vec<&'static str>,
-    claims: Vec<Claim>,
+    rules: Vec<ListedRules>,
 }
 
 #[derive(Serialize)]
@@ -162,7 +179,7 @@ pub fn json(strategies: &[&dyn Strategy]) -> String {
         policy: policy(s.policy()),
         about: s.about(),
         steps: s.steps().iter().map(|step| step.name).collect(),
-        claims: s.expectations(Rules::default()).iter().map(Claim::of).collect(),
+        rules: std::iter::once(Rules::default()).chain(s.also_under().iter().copied()).map(|rules| claims_under(*s, rules)).collect(),
     };
     let listed = Listed {
         format: 1,
@@ -188,8 +205,8 @@ mod tests {
     #[test]
     fn programs_find_claims_and_defaults() {
         let listed: serde_json::Value = serde_json::from_str(&json(&[&WRONG])).unwrap();
-        assert_eq!(listed["strategies"][0]["claims"][1]["faults"], "pause");
-        assert_eq!(listed["strategies"][0]["claims"][1]["letters"], serde_json::json!(["L"]));
+        assert_eq!(listed["strategies"][0]["rules"][0]["claims"][1]["faults"], "pause");
+        assert_eq!(listed["strategies"][0]["rules"][0]["claims"][1]["letters"], serde_json::json!(["L"]));
         assert_eq!(listed["knobs"][1]["default"], "3");
         assert_eq!(listed["faults"].as_array().unwrap().len(), FaultClass::ALL.len());
         assert_eq!(listed["differences"][0]["id"], DIFFERENCES[0].id);

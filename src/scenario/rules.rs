@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// In files a database alone stands for its default level: `postgresql`, `innodb`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", try_from = "String")]
 pub enum Rules {
     /// `PostgreSQL`, read committed, its default: each statement sees what was committed when it began.
     #[default]
-    #[serde(alias = "postgresql")]
     PostgresReadCommitted,
     /// `PostgreSQL`, repeatable read: one snapshot a transaction; a row changed since fails with 40001.
     PostgresRepeatableRead,
@@ -19,7 +18,6 @@ pub enum Rules {
     /// `InnoDB`, read committed.
     InnodbReadCommitted,
     /// `InnoDB`, repeatable read, its default: plain reads see a snapshot, writes and locking reads the newest rows.
-    #[serde(alias = "innodb")]
     InnodbRepeatableRead,
 }
 
@@ -53,8 +51,9 @@ impl Rules {
         }
     }
 
-    /// The rules with this name, long or short.
+    /// The rules with this name, long or short, or of the servers that have `InnoDB`.
     pub fn find(name: &str) -> Option<Rules> {
+        let name = if matches!(name, "mysql" | "mariadb") { "innodb" } else { name };
         Rules::ALL.into_iter().find(|rules| [rules.name(), rules.short()].contains(&name))
     }
 
@@ -72,6 +71,15 @@ impl Rules {
     /// Whether they are those of `InnoDB`, the engine of `MySQL` and `MariaDB`.
     pub fn is_innodb(self) -> bool {
         matches!(self, Rules::InnodbReadCommitted | Rules::InnodbRepeatableRead)
+    }
+}
+
+impl TryFrom<String> for Rules {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Rules, String> {
+        let all = Rules::ALL.map(Rules::name).join(", ");
+        Rules::find(&name).ok_or_else(|| format!("unknown rules `{name}`; write postgresql, innodb, or one of {all}"))
     }
 }
 

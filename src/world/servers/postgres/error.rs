@@ -2,6 +2,9 @@
 
 use rusqlite::{Error, ErrorCode, ffi};
 
+/// What the constraint is called that keeps values of other types out of a column.
+pub(super) const OF_ITS_TYPE: &str = "of_its_type";
+
 /// An error as it goes over the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SqlError {
@@ -37,6 +40,10 @@ impl From<Error> for SqlError {
         match error {
             Error::SqliteFailure(failure, message) => {
                 let message = message.unwrap_or_else(|| failure.to_string());
+                if failure.extended_code == ffi::SQLITE_CONSTRAINT_CHECK && message.ends_with(OF_ITS_TYPE) {
+                    let what = "a column is given a value of another type, or one that is out of its range; cast it to the column's type";
+                    return SqlError::new("42804", what);
+                }
                 match constraint(failure.extended_code) {
                     Some((code, what)) => SqlError::new(code, format!("{what} ({})", subject(&message))),
                     None => SqlError::new(by_message(&message).unwrap_or_else(|| by_code(failure.code)), message),

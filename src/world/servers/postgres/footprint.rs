@@ -113,9 +113,11 @@ impl Footprint {
                     locked(tokens, find("from", 0), end, shared, tables)?
                         .ok_or_else(|| SqlError::unsupported("a locking clause over anything but one table"))?,
                 );
+                // What stands in parentheses, a subquery, may aggregate.
+                let aggregate =
+                    |at: &usize| tokens[*at].is_any(&["count", "sum", "min", "max", "avg"]) && tokens.get(at + 1) == Some(&Token::Open);
                 footprint.locks_aggregates =
-                    tokens.windows(2).any(|pair| pair[0].is_any(&["count", "sum", "min", "max", "avg"]) && pair[1] == Token::Open)
-                        || top.iter().any(|at| tokens[*at].is_any(&["group", "distinct", "having", "union"]));
+                    top.iter().any(|at| aggregate(at) || tokens[*at].is_any(&["group", "distinct", "having", "union"]));
             }
         } else if starts("insert")
             && let Some(select) = find("select", 1)

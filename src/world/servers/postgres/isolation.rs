@@ -170,12 +170,15 @@ impl Isolation {
     pub(super) fn begin(&mut self, session: SessionId, level: Option<Level>) -> Result<(), SqlError> {
         let rules = match (level, self.rules.is_innodb()) {
             (None, _) => self.rules,
-            (Some(Level::ReadCommitted), false) => Rules::PostgresReadCommitted,
+            // PostgreSQL has no READ UNCOMMITTED but by name.
+            (Some(Level::ReadCommitted | Level::ReadUncommitted), false) => Rules::PostgresReadCommitted,
             (Some(Level::RepeatableRead), false) => Rules::PostgresRepeatableRead,
             (Some(Level::Serializable), false) => Rules::PostgresSerializable,
             (Some(Level::ReadCommitted), true) => Rules::InnodbReadCommitted,
             (Some(Level::RepeatableRead), true) => Rules::InnodbRepeatableRead,
-            (Some(Level::Serializable), true) => return Err(SqlError::unsupported("InnoDB's SERIALIZABLE")),
+            (Some(Level::Serializable | Level::ReadUncommitted), true) => {
+                return Err(SqlError::unsupported("InnoDB's SERIALIZABLE or READ UNCOMMITTED"));
+            }
         };
         if let Some(client) = self.clients.get_mut(&session)
             && client.transaction.is_none()

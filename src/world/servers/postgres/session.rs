@@ -298,6 +298,9 @@ impl Session {
         if statement.parameters.len() != values.len() {
             return Err(SqlError::new("42P02", "there is no parameter $1"));
         }
+        if statement.footprint.locks_aggregates && !self.is_innodb() {
+            return Err(SqlError::new("0A000", "FOR UPDATE is not allowed with aggregate functions, DISTINCT, GROUP BY or UNION"));
+        }
         let alone = self.block == Block::None;
         if self.transaction.is_none() && (!alone || statement.writes || statement.locks) {
             self.transaction = Some((self.db.next_transaction(), self.host.now()));

@@ -6,7 +6,7 @@
 
 use super::changes;
 use super::dialect::{CLOCK, TO_INTEGER};
-use super::error::SqlError;
+use super::error::{OF_ITS_TYPE, SqlError};
 use super::footprint::Footprint;
 use super::image::{CAPTURE, Capture, Image};
 use super::lexer;
@@ -15,6 +15,7 @@ use super::tables::{self, Table};
 use super::value::{self, Type};
 use crate::settlement::{Period, SCHEMA, UNIQUE_MARKER};
 use crate::time::WallTime;
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::Value;
@@ -86,7 +87,8 @@ impl Sqlite {
         // SQLite would wait in real time.
         connection.busy_timeout(Duration::ZERO)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
-        // As in PostgreSQL.
+        // As in PostgreSQL: a quoted name is a name, and LIKE minds the case.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         connection.execute_batch("PRAGMA case_sensitive_like = ON")?;
         fill(&connection, template)?;
         Ok(connection)
@@ -223,11 +225,31 @@ impl Sqlite {
     }
 }
 
+/// A table whose columns take nothing but values of their type, as SQLite's own do not.
+fn typed(statement: &str) -> String {
+    let is_table = statement.get(..12).is_some_and(|head| head.eq_ignore_ascii_case("CREATE TABLE"));
+    let Some((head, columns)) = statement.split_once('(').filter(|_| is_table) else { return statement.to_owned() };
+    let column = |definition: &str| {
+        let mut words = definition.split_whitespace();
+        let (Some(name), Some(of)) = (words.next(), words.next()) else { return definition.to_owned() };
+        let stored = match Type::declared(of) {
+            Ok(Type::Int2 | Type::Int4 | Type::Int8 | Type::Bool) => "integer",
+            Ok(Type::Text) => "text",
+            Ok(Type::Float8) | Err(_) => return definition.to_owned(),
+        };
+        let end = definition.trim_end().strip_suffix(')').filter(|rest| rest.matches('(').count() < definition.matches(')').count());
+        let (definition, end) = end.map_or((definition, ""), |definition| (definition, ")"));
+        format!("{definition} CONSTRAINT {OF_ITS_TYPE} CHECK (typeof({name}) IN ('{stored}', 'null')){end}")
+    };
+    let columns: Vec<String> = columns.split(',').map(column).collect();
+    format!("{head}({}", columns.join(","))
+}
+
 /// Tables and first rows.
 fn fill(connection: &Connection, template: &Template) -> rusqlite::Result<()> {
     for table in SCHEMA {
         // PostgreSQL's primary keys are never null; SQLite's may be.
-        connection.execute_batch(&table.replace("PRIMARY KEY", "NOT NULL PRIMARY KEY"))?;
+        connection.execute_batch(&typed(&table.replace("PRIMARY KEY", "NOT NULL PRIMARY KEY")))?;
     }
     if template.unique_marker {
         connection.execute_batch(UNIQUE_MARKER)?;
@@ -243,14 +265,17 @@ fn fill(connection: &Connection, template: &Template) -> rusqlite::Result<()> {
     }
     connection.execute_batch("INSERT INTO fence (name, token) VALUES ('settlement', 0)")?;
     for statement in template.tables {
-        connection.execute_batch(statement)?;
+        connection.execute_batch(&typed(statement))?;
     }
     connection.execute_batch("COMMIT")
 }
 
-/// Refuses the functions that would show the clock or the dice of the machine that simulates.
+/// Refuses the functions that would show the clock or the dice of the machine that simulates, or what only SQLite has.
 fn authorize(context: AuthContext<'_>) -> Authorization {
-    const FORBIDDEN: [&str; 12] = [
+    const FORBIDDEN: [&str; 15] = [
+        "changes",
+        "total_changes",
+        "last_insert_rowid",
         "random",
         "randomblob",
         "date",
@@ -353,6 +378,16 @@ mod tests {
         for text in ["select random()", "select RANDOM()", "select current_timestamp", "select datetime('now')", "select unixepoch()"] {
             assert_eq!(sqlite.statement(text, &[]).expect_err("refused").code, "0A000", "{text}");
         }
+    }
+
+    #[test]
+    fn columns_take_their_type_only() {
+        assert_eq!(
+            typed("CREATE TABLE t (a bigint NOT NULL PRIMARY KEY, b varchar(8))"),
+            "CREATE TABLE t (a bigint NOT NULL PRIMARY KEY CONSTRAINT of_its_type CHECK (typeof(a) IN ('integer', 'null')), \
+             b varchar(8) CONSTRAINT of_its_type CHECK (typeof(b) IN ('text', 'null')))"
+        );
+        assert_eq!(typed("CREATE UNIQUE INDEX i ON t (a)"), "CREATE UNIQUE INDEX i ON t (a)");
     }
 
     /// Text written by clients must not fill the cache for ever.

@@ -56,6 +56,7 @@ pub(super) struct Statement {
 /// An isolation level, as SQL names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
+    ReadUncommitted,
     ReadCommitted,
     RepeatableRead,
     Serializable,
@@ -126,8 +127,13 @@ fn verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
         "with" => return main_verb(tokens),
         _ => return query_tag(first).map(|tag| (Kind::Query, tag)),
     };
-    if control.0 != Kind::Begin {
-        isolation(tokens)?;
+    match control.0 {
+        Kind::Set => setting(tokens)?,
+        Kind::Commit | Kind::Rollback if tokens.iter().any(|t| t.is("chain")) && !tokens.iter().any(|t| t.is("no")) => {
+            return Err(SqlError::unsupported("AND CHAIN"));
+        }
+        Kind::Begin => {}
+        _ => isolation(tokens)?,
     }
     Ok(control)
 }
@@ -180,11 +186,37 @@ fn level(tokens: &[Token<'_>]) -> Result<Option<Level>, SqlError> {
     let Some(at) = tokens.iter().position(|t| t.is("level")) else { return isolation(tokens).map(|()| None) };
     let says = |words: &[&str]| words.iter().enumerate().all(|(n, word)| tokens.get(at + 1 + n).is_some_and(|t| t.is(word)));
     match () {
-        // PostgreSQL treats READ UNCOMMITTED as READ COMMITTED.
-        () if says(&["read", "committed"]) || says(&["read", "uncommitted"]) => Ok(Some(Level::ReadCommitted)),
+        () if says(&["read", "committed"]) => Ok(Some(Level::ReadCommitted)),
+        () if says(&["read", "uncommitted"]) => Ok(Some(Level::ReadUncommitted)),
         () if says(&["repeatable", "read"]) => Ok(Some(Level::RepeatableRead)),
         () if says(&["serializable"]) => Ok(Some(Level::Serializable)),
         () => Err(SqlError::new("42601", "syntax error in the isolation level")),
+    }
+}
+
+/// Only settings that change nothing that happens here are taken; the others would be missed.
+fn setting(tokens: &[Token<'_>]) -> Result<(), SqlError> {
+    const HARMLESS: [&str; 11] = [
+        "application_name",
+        "bytea_output",
+        "client_encoding",
+        "client_min_messages",
+        "datestyle",
+        "extra_float_digits",
+        "intervalstyle",
+        "names",
+        "search_path",
+        "standard_conforming_strings",
+        "timezone",
+    ];
+    isolation(tokens)?;
+    let names = tokens.iter().skip(1).skip_while(|t| t.is_any(&["session", "local"]));
+    match names.clone().next() {
+        Some(name) if name.is_any(&HARMLESS) || name.is("time") => Ok(()),
+        Some(Token::Word(name) | Token::Name(name)) => Err(SqlError::unsupported(format!(
+            "SET {name}; lock and idle timeouts are `database.lock_timeout` and `database.idle_in_transaction_timeout` of the scenario, a level stands in BEGIN"
+        ))),
+        _ => Err(SqlError::new("42601", "syntax error after SET")),
     }
 }
 
@@ -270,14 +302,21 @@ mod tests {
             ("start transaction read write", Kind::Begin, "BEGIN"),
             ("end", Kind::Commit, "COMMIT"),
             ("abort", Kind::Rollback, "ROLLBACK"),
-            ("set lock_timeout = 4", Kind::Set, "SET"),
+            ("set application_name = 'x'", Kind::Set, "SET"),
             ("with a as (insert into t values (1)) update t set a = 1", Kind::Query, "UPDATE"),
             ("values (1)", Kind::Query, "SELECT"),
         ] {
             let parsed = parse(text, &[]).expect(text);
             assert_eq!((parsed.kind, parsed.tag), (kind, tag), "{text}");
         }
-        for text in ["begin read only", "set transaction isolation level serializable", "commit prepared 'a'"] {
+        for text in [
+            "begin read only",
+            "set lock_timeout = 4",
+            "set default_transaction_isolation = 'x'",
+            "commit and chain",
+            "set transaction isolation level serializable",
+            "commit prepared 'a'",
+        ] {
             assert_eq!(parse(text, &[]).err().map(|error| error.code), Some("0A000"), "{text}");
         }
     }

@@ -57,8 +57,6 @@ impl Isolation {
         if innodb {
             transaction.held.intend(statement.footprint.tables);
             self.wait_for_invisible(session, execution)?;
-        } else if statement.footprint.locks_aggregates {
-            return Err(SqlError::unsupported("FOR UPDATE with aggregate functions, which PostgreSQL refuses, too").into());
         }
         self.views.show(base, session, &mut transaction.overlay);
         self.show_found(transaction);

@@ -60,9 +60,9 @@ impl Isolation {
         let hidden: Vec<Change> = rows
             .into_iter()
             .filter(|(rowid, (_, deleted))| if found.contains(rowid) { *deleted } else { until.is_none_or(|until| *rowid < until) })
-            .filter_map(|(rowid, (first, _))| {
+            .map(|(rowid, (first, _))| {
                 let before = first.and_then(|change| change.old).filter(|_| !found.contains(&rowid));
-                Some(Change { table: *table, old: self.views.image(*table, rowid), new: before })
+                Change { table: *table, old: self.views.image(*table, rowid), new: before }
             })
             .collect();
         self.views.replace(&hidden);
