@@ -19,8 +19,8 @@ pub(super) struct Block {
     /// Whose transactions have to end.
     pub on: Vec<SessionId>,
     pub key: Key,
-    /// It wants to insert a value of a unique key that somebody else has inserted.
-    pub duplicate: bool,
+    /// How it wants to hold that. To insert is to insert a value of a unique key that somebody else has inserted.
+    pub hold: Hold,
     /// How many rows its statement had changed before.
     pub undo: usize,
 }
@@ -88,7 +88,7 @@ impl Isolation {
         let shared = hold != Hold::Shared && self.locks.shares(session, &key);
         self.locks
             .take(session, &mut transaction.held, &key, hold)
-            .map_err(|on| Stop::Blocked(Block { on, key: key.clone(), duplicate: hold == Hold::Insert, undo }))?;
+            .map_err(|on| Stop::Blocked(Block { on, key: key.clone(), hold, undo }))?;
         if shared {
             transaction.upgraded.push(key);
         }
@@ -194,7 +194,7 @@ impl Isolation {
             match self.locks.holder(&key).filter(|holder| *holder != session) {
                 // PostgreSQL does not mind a row that is only locked.
                 Some(holder) if innodb || self.changes(holder, table, old.rowid) => {
-                    return Stop::Blocked(Block { on: vec![holder], key, duplicate: false, undo: 0 });
+                    return Stop::Blocked(Block { on: vec![holder], key, hold: Hold::Shared, undo: 0 });
                 }
                 None if innodb => {
                     if let Err(stop) = self.lock(session, transaction, key, Hold::Shared, 0) {

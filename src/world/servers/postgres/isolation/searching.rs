@@ -22,7 +22,7 @@ impl Isolation {
         let Some((table, rows)) = footprint.reads.first() else { return Ok(()) };
         let Some(key) = rows.key(*table, execution.values) else { return Ok(()) };
         match self.locks.holder(&key).filter(|holder| *holder != session) {
-            Some(holder) => Err(Stop::Blocked(Block { on: vec![holder], key, duplicate: false, undo: 0 })),
+            Some(holder) => Err(Stop::Blocked(Block { on: vec![holder], key, hold: Hold::Exclusive, undo: 0 })),
             None => Ok(()),
         }
     }
@@ -80,7 +80,7 @@ impl Isolation {
             if let Some(image) = inserted {
                 let key = self.views.sqlite().tables()[table].row_key(table, image);
                 let undo = if search.changes { images.len() } else { 0 };
-                return Err(Stop::Blocked(Block { on: vec![*other], key, duplicate: false, undo }));
+                return Err(Stop::Blocked(Block { on: vec![*other], key, hold: search.hold, undo }));
             }
         }
         self.locks.close(session, Gap::everywhere(table));

@@ -2,6 +2,7 @@
 
 use super::attempt::{Block, Stop};
 use super::{Execution, Isolation, SessionId, SqlError, Transaction};
+use crate::world::servers::postgres::locks::Hold;
 use crate::world::servers::postgres::statement::Statement;
 use crate::world::servers::postgres::tables::Key;
 use rusqlite::types::Value;
@@ -164,7 +165,7 @@ impl Isolation {
     pub(super) fn wake(&mut self, ended: SessionId, committed: bool) {
         let waits = |(id, client): (&SessionId, &super::Client)| {
             let waiting = client.waiting.as_ref().filter(|waiting| waiting.block.on.contains(&ended))?;
-            Some((waiting.order, *id, waiting.block.duplicate))
+            Some((waiting.order, *id, waiting.block.hold == Hold::Insert))
         };
         let mut waiting: Vec<(u64, SessionId, bool)> = self.clients.iter().filter_map(waits).collect();
         waiting.sort_unstable();
@@ -173,6 +174,7 @@ impl Isolation {
             // All who wait for the fate of a key are woken at once, and race.
             self.shuffle(&mut waiting);
         }
+        self.grant(&waiting);
         let mut seen = 0;
         for (_, session, duplicate) in waiting {
             seen += usize::from(duplicate);
@@ -181,6 +183,17 @@ impl Isolation {
                 self.kill(session);
             } else {
                 self.retry(session);
+            }
+        }
+    }
+
+    /// Each row goes to whoever has waited longest for it, before any of them goes on.
+    fn grant(&mut self, waiting: &[(u64, SessionId, bool)]) {
+        for (_, session, _) in waiting.iter().filter(|(.., duplicate)| !duplicate) {
+            let Some(client) = self.clients.get_mut(session) else { continue };
+            if let (Some(Waiting { block, .. }), Some(transaction)) = (&client.waiting, &mut client.transaction) {
+                // If somebody else still has it, or has been given it just now, the retry will wait again.
+                let _ = self.locks.take(*session, &mut transaction.held, &block.key, block.hold);
             }
         }
     }
