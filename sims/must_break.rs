@@ -21,8 +21,8 @@ fn what_must_break_breaks_on_both_engines() {
             for claim in strategy.expectations(rules) {
                 let Expectation::Must { class, letters, because, plan } = claim else { continue };
                 let plan = plan(Subject::scenario(&deployment), Subject::calendar(&deployment));
-                let runs =
-                    seeds_of_a_claim(class, Seed(1)).map(|seed| observe(&deployment, class, seed, &plan).expect("it can be simulated"));
+                let runs = seeds_of_a_claim(&deployment, class, Seed(1))
+                    .map(|seed| observe(&deployment, class, seed, &plan).expect("it can be simulated"));
                 let broke = |seen: &Observed, letter: Letter| seen.findings.iter().any(|f| f.mark == Mark::Letter(letter));
                 let shown = |seen: &Observed| letters.iter().all(|letter| broke(seen, *letter));
                 let mut last = None;

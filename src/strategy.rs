@@ -87,6 +87,12 @@ pub trait Strategy: Send + Sync {
         &[]
     }
 
+    /// Whether what must break in calm needs transactions that happen to meet: a race, which not every run shows.
+    fn races(&self, rules: Rules) -> bool {
+        let _ = rules;
+        false
+    }
+
     /// What a process does once when it starts, before anything else. If that fails, it goes on all the same.
     ///
     /// # Errors

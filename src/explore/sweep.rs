@@ -172,7 +172,7 @@ impl Sweep<'_> {
         };
         if ticket.first == 0 {
             for (claim, (plan, letters)) in subject.claims(class).into_iter().enumerate() {
-                for seed in seeds_of_a_claim(class, self.base) {
+                for seed in seeds_of_a_claim(subject, class, self.base) {
                     let broken = one(RunKey::Pinned(claim), seed, plan.clone())?;
                     if letters.iter().all(|letter| broken.contains(&Mark::Letter(*letter))) {
                         break;

@@ -104,6 +104,15 @@ impl Strategy for Published {
         &[Rules::InnodbRepeatableRead]
     }
 
+    /// Who begins after the winner's commit finds an empty board, or, with a snapshot, fails beside it.
+    fn races(&self, rules: Rules) -> bool {
+        match self.marker {
+            Marker::Unique => false,
+            Marker::Ignored => rules.is_innodb(),
+            Marker::Checked => rules.refuses_changed_rows(),
+        }
+    }
+
     fn expectations(&self, rules: Rules) -> Vec<Expectation> {
         let left_out = "a player active between boundary and settlement is left out of the ranking and still reset";
         let fast = "a node that is fast by more than its wait settles before the period has ended";
