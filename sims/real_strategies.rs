@@ -14,13 +14,13 @@ use crate::corner::{MARIADB, POSTGRES, Server, TIMEOUT, client, in_a_corner};
 use crate::real;
 use books::Books;
 use futures_util::future::join_all;
-use onceproof::host::{Database, Dialect, Host};
+use onceproof::host::{Database, Dialect, Host, Task};
 use onceproof::id::{AttemptId, HostId, NodeId, PeriodId};
 use onceproof::real::Network;
 use onceproof::scenario::{GuardKnobs, NodeKnobs, Scenario};
 use onceproof::seed::Seed;
 use onceproof::settlement::{Calendar, Decides, Period, Schedule};
-use onceproof::store::StoreError;
+use onceproof::store::{Sql, StoreError};
 use onceproof::strategy::catalogue;
 use onceproof::time::Span;
 use onceproof::trace::{Event, Phase};
@@ -81,7 +81,18 @@ fn remembers(strategy: &dyn Strategy) -> bool {
     strategy.unique_marker() || matches!(strategy.decides(), Decides::TaskRow | Decides::FenceRow)
 }
 
-async fn play(network: Rc<Network>, strategy: &'static dyn Strategy) -> Result<Seen, StoreError> {
+/// What there is before any node begins.
+struct Opened {
+    scenario: Arc<Scenario>,
+    calendar: Arc<Calendar>,
+    period: Period,
+    /// Whoever looks at the tables.
+    sql: Sql,
+    paying: Task,
+}
+
+/// Tables with players in them, and the payout service.
+async fn open(network: &Rc<Network>, strategy: &dyn Strategy) -> Result<Opened, StoreError> {
     let scenario = Arc::new(scenario(strategy.name()));
     let calendar = Arc::new(scenario.schedule.calendar().expect("a schedule"));
     let period = calendar.periods[0];
@@ -89,6 +100,11 @@ async fn play(network: Rc<Network>, strategy: &'static dyn Strategy) -> Result<S
     players::move_in(&sql, strategy.unique_marker(), period).await?;
     let service = network.host(HostId::Payout);
     let paying = service.spawn("payout", Box::pin(payout::serve(service.clone(), Rc::default())));
+    Ok(Opened { scenario, calendar, period, sql, paying })
+}
+
+async fn play(network: Rc<Network>, strategy: &'static dyn Strategy) -> Result<Seen, StoreError> {
+    let Opened { scenario, calendar, period, sql, paying } = open(&network, strategy).await?;
 
     let start = (0..NODES).map(|n| node_on(network.host(HostId::node(n)), n, &scenario, &calendar, strategy));
     let mut nodes: Vec<Context> = join_all(start).await.into_iter().collect::<Result<_, _>>()?;

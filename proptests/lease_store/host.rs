@@ -6,6 +6,8 @@ use onceproof::host::{Duplex, Host, JobError, Listen, Task};
 use onceproof::id::{AttemptId, HostId};
 use onceproof::time::{SimTime, WallTime};
 use onceproof::trace::{Event, Phase, StepName};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
@@ -156,4 +158,15 @@ impl Listen for Dialled {
         }
         .boxed_local()
     }
+}
+
+/// redis-rs on the other end of a pipe to the store.
+pub async fn connect(wire: &Rc<Wire>, by: HostId) -> MultiplexedConnection {
+    let host = wire.host(by);
+    let stream = host.connect(HostId::Lease).await.expect("the store listens");
+    let info = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2).set_skip_set_lib_name();
+    let config = AsyncConnectionConfig::new().set_response_timeout(None);
+    let (connection, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await.expect("no greeting to fail");
+    host.spawn("redis-driver", Box::pin(driver)).detach();
+    connection
 }

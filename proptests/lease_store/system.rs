@@ -1,7 +1,7 @@
 //! The store itself: its server on pipes, and redis-rs on the other ends of them.
 
 use super::command::Command;
-use super::host::{Wire, WireHost};
+use super::host::{Wire, WireHost, connect};
 use super::model::{Reply, Told};
 use super::transition::{CLIENTS, MOST_BEHIND, Transition};
 use onceproof::host::Host;
@@ -10,7 +10,7 @@ use onceproof::settlement::LeaseKey;
 use onceproof::trace::Event;
 use onceproof::world::servers::lease::{LeaseStore, Loss, serve};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo, RedisResult, Value};
+use redis::{RedisResult, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -106,16 +106,6 @@ async fn boot(wire: &Rc<Wire>, store: &Rc<RefCell<LeaseStore>>) -> (Vec<Multiple
         clients.push(connect(wire, HostId::node(node)).await);
     }
     (clients, connect(wire, AUDITOR).await)
-}
-
-async fn connect(wire: &Rc<Wire>, by: HostId) -> MultiplexedConnection {
-    let host = wire.host(by);
-    let stream = host.connect(HostId::Lease).await.expect("the store listens");
-    let info = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2).set_skip_set_lib_name();
-    let config = AsyncConnectionConfig::new().set_response_timeout(None);
-    let (connection, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await.expect("no greeting to fail");
-    host.spawn("redis-driver", Box::pin(driver)).detach();
-    connection
 }
 
 async fn ask(connection: &mut MultiplexedConnection, command: &Command) -> Reply {

@@ -2,8 +2,8 @@
 //! and what becomes of the period. The fault comes from a host of our own around a real one.
 
 use super::books::Books;
-use super::{Outcome, node_on, players, scenario};
-use crate::corner::{MARIADB, POSTGRES, Server, client, in_a_corner};
+use super::{Opened, Outcome, node_on, open};
+use crate::corner::{MARIADB, POSTGRES, Server, in_a_corner};
 use futures_util::future::LocalBoxFuture;
 use onceproof::host::{Database, Duplex, Host, JobError, Listen, Task};
 use onceproof::id::{AttemptId, HostId};
@@ -13,11 +13,9 @@ use onceproof::store::StoreError;
 use onceproof::strategy::find;
 use onceproof::time::{SimTime, Span, WallTime};
 use onceproof::trace::{Event, Phase, StepName};
-use onceproof::world::servers::payout;
 use onceproof::{Belief, Error, Strategy};
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A real host on which the first attempt fails at its third slice of work.
@@ -75,13 +73,7 @@ impl Host for FailsOnce {
 /// Two attempts of one node, the status of the task row after the first, and the rows in the end.
 async fn play(database: Database, strategy: &dyn Strategy) -> Result<(Vec<Outcome>, i64, Books), StoreError> {
     let network = Rc::new(Network::new(Seed(1), database).expect("a URL with a host"));
-    let scenario = Arc::new(scenario(strategy.name()));
-    let calendar = Arc::new(scenario.schedule.calendar().expect("a schedule"));
-    let period = calendar.periods[0];
-    let sql = client(network.host(HostId::Traffic));
-    players::move_in(&sql, strategy.unique_marker(), period).await?;
-    let service = network.host(HostId::Payout);
-    let paying = service.spawn("payout", Box::pin(payout::serve(service.clone(), Rc::default())));
+    let Opened { scenario, calendar, period, sql, paying } = open(&network, strategy).await?;
     let host = Rc::new(FailsOnce(network.host(HostId::node(0))));
     let mut context = node_on(host, 0, &scenario, &calendar, strategy).await?;
     let first = strategy.attempt(&mut context, period).await;

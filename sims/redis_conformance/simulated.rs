@@ -7,12 +7,11 @@ mod host;
 use super::TOLERANCE_MS;
 use super::answer;
 use super::script::{Request, Script, Turn};
-use host::{Wire, WireHost};
+use host::{Wire, WireHost, connect};
 use onceproof::host::Host;
 use onceproof::id::HostId;
 use onceproof::world::servers::lease::{LeaseStore, serve};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -77,16 +76,6 @@ fn is_close(request: &Request, at: u64, now: u64) -> bool {
     let left = at.saturating_sub(now);
     let another_second = seconds(left.saturating_sub(TOLERANCE_MS)) != seconds(left.saturating_add(TOLERANCE_MS));
     at.abs_diff(now) <= TOLERANCE_MS || (request.is("TTL") && another_second)
-}
-
-async fn connect(wire: &Rc<Wire>, by: HostId) -> MultiplexedConnection {
-    let host = wire.host(by);
-    let stream = host.connect(HostId::Lease).await.expect("the store listens");
-    let info = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2).set_skip_set_lib_name();
-    let config = AsyncConnectionConfig::new().set_response_timeout(None);
-    let (connection, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await.expect("no greeting to fail");
-    host.spawn("redis-driver", Box::pin(driver)).detach();
-    connection
 }
 
 async fn ask(connection: &mut MultiplexedConnection, words: &[String]) -> String {

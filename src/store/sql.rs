@@ -122,9 +122,31 @@ impl Sql {
     /// The error of the first statement that failed; then nothing was applied.
     pub async fn both(&self, first: Call<'_>, second: Call<'_>) -> Result<(), StoreError> {
         let session = self.session().await?;
-        let outcome = self.call(&session, session.both(first, second)).await;
+        let Some(flight) = session.both(first, second) else { return self.one_by_one(first, second).await };
+        let outcome = self.call(&session, flight).await;
         self.transaction_over();
         outcome
+    }
+
+    /// As [`Sql::both`], but nothing is sent before the answer to what comes before it: what a
+    /// transaction needs that survives a failed statement, as InnoDB's does, and would commit the rest.
+    ///
+    /// # Errors
+    /// The error of the first statement that failed; then nothing was applied.
+    pub async fn one_by_one(&self, first: Call<'_>, second: Call<'_>) -> Result<(), StoreError> {
+        let done = async {
+            self.begin().await?;
+            self.execute(first.0.into(), first.1).await?;
+            self.execute(second.0.into(), second.1).await?;
+            self.commit().await
+        }
+        .await;
+        if done.is_err() && self.in_transaction() {
+            // If this fails, the connection is dropped, and the server rolls back.
+            let _ = self.rollback().await;
+        }
+        self.transaction_over();
+        done
     }
 
     /// Does anything with tokio-postgres itself: `work` as a whole has the client timeout.

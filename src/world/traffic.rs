@@ -9,7 +9,7 @@ use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
 use crate::store::sql::int;
 use crate::store::sql::session::Call;
-use crate::store::{ErrorKind, Sql, StoreError};
+use crate::store::{ErrorKind, Sql};
 use crate::time::{Span, WallTime};
 use futures_util::future::join_all;
 use rand::RngExt;
@@ -76,30 +76,12 @@ async fn apply(sql: &Sql, earning: &Earning, at: i64, rules: Rules) -> bool {
     let Earning { id, player, amount, .. } = earning;
     let earn: Call<'_> = (EARN, &[int(id), int(player), int(amount), int(&at)]);
     let add: Call<'_> = (ADD, &[int(amount), int(&at), int(player)]);
-    let applied = if rules.is_innodb() { one_by_one(sql, earn, add).await } else { sql.both(earn, add).await };
+    let applied = if rules.is_innodb() { sql.one_by_one(earn, add).await } else { sql.both(earn, add).await };
     match applied {
         Ok(()) => true,
         // An earlier try was applied, only its answer was lost.
         Err(error) => error.kind == ErrorKind::UniqueViolation,
     }
-}
-
-/// InnoDB's transaction survives a duplicate key, and would commit what follows in the same
-/// flight: nothing may be sent before the answer to what comes before it.
-async fn one_by_one(sql: &Sql, first: Call<'_>, second: Call<'_>) -> Result<(), StoreError> {
-    let done = async {
-        sql.begin().await?;
-        sql.execute(first.0.into(), first.1).await?;
-        sql.execute(second.0.into(), second.1).await?;
-        sql.commit().await
-    }
-    .await;
-    if done.is_err() && sql.in_transaction() {
-        // If this fails, the connection is dropped, and the server rolls back.
-        let _ = sql.rollback().await;
-    }
-    sql.transaction_over();
-    done
 }
 
 /// Everything that will be earned, in time order. For each period: two thirds at any time of

@@ -105,24 +105,6 @@ impl Session for MySql {
     }
 
     /// Four round trips: this protocol answers one request before it takes the next.
-    fn both<'a>(&'a self, first: Call<'a>, second: Call<'a>) -> Answer<'a, ()> {
-        Box::pin(async move {
-            self.batch("BEGIN").await?;
-            let inside = async {
-                self.call(first).await?;
-                self.call(second).await
-            };
-            match inside.await {
-                Ok(_) => self.batch("COMMIT").await,
-                Err(error) => {
-                    // If this fails, the connection is gone, and the transaction with it.
-                    let _ = self.batch("ROLLBACK").await;
-                    Err(error)
-                }
-            }
-        })
-    }
-
     /// Never: nobody gets at this client with statements of his own.
     fn request_left(&self) -> LocalBoxFuture<'static, ()> {
         Box::pin(pending())

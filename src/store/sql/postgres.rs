@@ -67,8 +67,8 @@ impl Session for PostgreSql {
     }
 
     /// One round trip.
-    fn both<'a>(&'a self, first: Call<'a>, second: Call<'a>) -> Answer<'a, ()> {
-        Box::pin(async move {
+    fn both<'a>(&'a self, first: Call<'a>, second: Call<'a>) -> Option<Answer<'a, ()>> {
+        Some(Box::pin(async move {
             // The requests leave in the order in which they are polled first.
             let (begun, first, second, committed) = tokio::join!(
                 biased;
@@ -78,7 +78,7 @@ impl Session for PostgreSql {
                 self.client.batch_execute("COMMIT"),
             );
             Ok(begun.and(first).and(second).and(committed)?)
-        })
+        }))
     }
 
     fn request_left(&self) -> LocalBoxFuture<'static, ()> {

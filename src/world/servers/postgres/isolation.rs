@@ -194,24 +194,11 @@ impl Isolation {
     /// The statement failed. What that means for its transaction has been done already.
     pub(super) fn execute(&mut self, session: SessionId, execution: Execution<'_>, rows: Rows<'_>) -> Result<Outcome, SqlError> {
         let Some(client) = self.clients.get_mut(&session) else { return Err(SqlError::new("57P01", "the session is over")) };
-        let Some(mut transaction) = client.transaction.take() else {
-            if self.nobody_else(session) {
-                return self.by_itself(execution, rows).map(Outcome::Done);
-            }
-            let transaction = Transaction { alone: true, ..Transaction::new(self.rules) };
-            return self.run(session, transaction, execution, rows);
+        let mut transaction = match client.transaction.take() {
+            Some(open) => open,
+            None if self.nobody_else(session) => return self.by_itself(execution, rows).map(Outcome::Done),
+            None => Transaction { alone: true, ..Transaction::new(self.rules) },
         };
-        transaction.origin = transaction.origin.or(execution.origin);
-        self.run(session, transaction, execution, rows)
-    }
-
-    fn run(
-        &mut self,
-        session: SessionId,
-        mut transaction: Transaction,
-        execution: Execution<'_>,
-        rows: Rows<'_>,
-    ) -> Result<Outcome, SqlError> {
         transaction.origin = transaction.origin.or(execution.origin);
         match self.attempt(session, &mut transaction, execution, rows) {
             Ok(count) => {

@@ -51,8 +51,7 @@ impl Isolation {
                 self.views.show(base, session, &mut transaction.overlay);
             }
             self.note_reads(transaction, &statement.footprint, values)?;
-            let count = self.views.sqlite().run(statement, values, self.wall, rows)?;
-            return if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(count) };
+            return self.read(session, transaction, execution, rows);
         }
         if innodb {
             transaction.held.intend(statement.footprint.tables);
@@ -70,10 +69,14 @@ impl Isolation {
             self.lock_searched(session, transaction, execution)?;
         }
         if !statement.writes {
-            let count = self.views.sqlite().run(statement, values, self.wall, rows)?;
-            return if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(count) };
+            return self.read(session, transaction, execution, rows);
         }
         self.write(session, transaction, execution, rows)
+    }
+
+    fn read(&mut self, session: SessionId, transaction: &Transaction, execution: Execution<'_>, rows: Rows<'_>) -> Result<u64, Stop> {
+        let count = self.views.sqlite().run(execution.statement, execution.values, self.wall, rows)?;
+        if self.is_dangerous(session, transaction) { Err(serializable::failure().into()) } else { Ok(count) }
     }
 
     /// Takes a lock for a statement that has changed `undo` rows before.

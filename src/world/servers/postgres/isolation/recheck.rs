@@ -6,7 +6,7 @@
 //! judged by what was committed then (a semi-consistent read).
 
 use super::{Isolation, Moment, Overlay, Rules, SessionId, SqlError, Transaction};
-use crate::world::servers::postgres::image::Change;
+use crate::world::servers::postgres::image::{Change, Image};
 use crate::world::servers::postgres::statement::Statement;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,19 +50,19 @@ impl Isolation {
     /// Takes out of the view what a statement that has waited may not find.
     pub(super) fn show_found(&mut self, transaction: &Transaction) {
         let Some(Recheck { since, table, found, until }) = &transaction.recheck else { return };
-        // What others have made of each row since: its image then, and whether it was deleted meanwhile.
-        let mut rows: BTreeMap<i64, (Option<Change>, bool)> = BTreeMap::new();
+        // What others have made of each row since: its image then, if it was there, and whether it was deleted meanwhile.
+        let mut rows: BTreeMap<i64, (Option<Image>, bool)> = BTreeMap::new();
         for change in self.views.committed_since(*since).filter(|change| change.table == *table) {
             let Some(rowid) = change.old.as_ref().or(change.new.as_ref()).map(|image| image.rowid) else { continue };
-            let row = rows.entry(rowid).or_insert_with(|| (Some(change.clone()), false));
+            let row = rows.entry(rowid).or_insert_with(|| (change.old.clone(), false));
             row.1 |= change.new.is_none();
         }
         let hidden: Vec<Change> = rows
             .into_iter()
             .filter(|(rowid, (_, deleted))| if found.contains(rowid) { *deleted } else { until.is_none_or(|until| *rowid < until) })
-            .map(|(rowid, (first, _))| {
-                let before = first.and_then(|change| change.old).filter(|_| !found.contains(&rowid));
-                Change { table: *table, old: self.views.image(*table, rowid), new: before }
+            .map(|(rowid, (before, _))| {
+                let new = before.filter(|_| !found.contains(&rowid));
+                Change { table: *table, old: self.views.image(*table, rowid), new }
             })
             .collect();
         self.views.replace(&hidden);
