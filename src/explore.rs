@@ -9,6 +9,7 @@
 //! Nothing here prints, reads a clock or writes a file.
 
 pub mod bound;
+pub mod case;
 pub mod cell;
 pub mod certify;
 pub mod mark;
@@ -21,6 +22,7 @@ pub mod witness;
 #[cfg(test)]
 pub mod made_up;
 
+pub use case::{Case, RunKey};
 pub use cell::{Cell, Surprise};
 pub use mark::Mark;
 pub use observe::{Finding, Observed, observe};

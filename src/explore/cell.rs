@@ -2,40 +2,42 @@
 //! declares ([`Expectation`]).
 
 use crate::class::FaultClass;
-use crate::explore::{Finding, Mark, Observed, bound};
-use crate::seed::Seed;
+use crate::explore::{Case, Finding, Mark, Observed, RunKey, bound};
 use crate::strategy::Expectation;
 use crate::world::Receipt;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run that felt nothing proves nothing: a cell needs this many felt runs before "it holds"
 /// means something. Thirty put the 95 % bound just under one in ten.
 pub const NEEDED_FELT: u64 = 30;
 
-/// Which run of a cell. Pinned plans come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RunKey {
-    /// The plan of the cell's how-manieth must-claim, from 0.
-    Pinned(usize),
-    /// The how-manieth seed of the sweep, from 0.
-    Sampled(u64),
-}
-
 /// How often a kind of damage was seen, and where first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Broken {
     /// Sampled runs that show it; pinned plans are not counted, they are no sample.
     pub runs: u64,
+    /// Steered and enumerated runs that show it.
+    pub apart: u64,
     /// The first run that shows it.
-    pub key: RunKey,
-    /// That run's seed.
-    pub seed: Seed,
+    pub case: Case,
     /// What happened in it.
     pub finding: Finding,
 }
 
+/// Runs that were chosen, not drawn: no sample, so nothing can be concluded from their number
+/// about those that were not made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Apart {
+    /// How many were made.
+    pub runs: u64,
+    /// In how many of them the faults struck and were noticed.
+    pub felt: u64,
+}
+
 /// What became of faults: planned, struck, noticed, and what showed that.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipts {
     /// Faults in the plans.
     pub planned: u64,
@@ -44,7 +46,7 @@ pub struct Receipts {
     /// Faults that were noticed.
     pub felt: u64,
     /// How many were noticed by which kind of event ([`crate::trace::Proof::kind`]).
-    pub proofs: BTreeMap<&'static str, u64>,
+    pub proofs: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl Receipts {
@@ -54,7 +56,7 @@ impl Receipts {
             self.fired += u64::from(receipt.fired.is_some());
             if let Some(felt) = receipt.felt {
                 self.felt += 1;
-                *self.proofs.entry(felt.proof.kind()).or_default() += 1;
+                *self.proofs.entry(felt.proof.kind().into()).or_default() += 1;
             }
         }
     }
@@ -71,15 +73,17 @@ impl Receipts {
 
 /// What was seen in the runs of one cell. Tallies of disjoint sets of runs merge in any order
 /// to the same tally, so it does not matter which thread saw what.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Sampled runs.
     pub runs: u64,
     /// Sampled runs whose faults struck and were noticed.
     pub felt: u64,
+    /// Steered and enumerated runs.
+    pub apart: Apart,
     /// Sampled runs in which something did not come right that nobody could have done better.
     pub excused: u64,
-    /// What became of the faults of the sampled runs.
+    /// What became of the faults of all runs but the pinned.
     pub receipts: Receipts,
     /// What each pinned plan showed, by the number of its claim.
     pub pinned: BTreeMap<usize, BTreeSet<Mark>>,
@@ -92,23 +96,26 @@ impl Tally {
     ///
     /// # Panics
     /// Never: a mark without its finding cannot be.
-    pub fn add(&mut self, key: RunKey, seed: Seed, seen: &Observed) {
+    pub fn add(&mut self, case: &Case, seen: &Observed) {
         let marks: BTreeSet<Mark> = seen.findings.iter().map(|f| f.mark).collect();
-        let sampled = match key {
-            RunKey::Sampled(_) => 1,
-            RunKey::Pinned(_) => 0,
+        let (sampled, apart) = match case.key {
+            RunKey::Sampled(_) => (1, 0),
+            RunKey::Pinned(_) => (0, 0),
+            RunKey::Steered(_) | RunKey::Enumerated(_) => (0, 1),
         };
+        self.apart.runs += apart;
+        self.apart.felt += apart * u64::from(seen.felt);
         self.runs += sampled;
         self.felt += sampled * u64::from(seen.felt);
         self.excused += sampled * u64::from(!seen.excuses.is_empty());
-        if sampled == 1 {
+        if sampled + apart == 1 {
             self.receipts.add(&seen.run.receipts);
         }
         for mark in &marks {
             let finding = seen.findings.iter().find(|f| f.mark == *mark).expect("the mark came from a finding");
-            self.note(*mark, Broken { runs: sampled, key, seed, finding: finding.clone() });
+            self.note(*mark, sampled, apart, case, finding);
         }
-        if let RunKey::Pinned(claim) = key {
+        if let RunKey::Pinned(claim) = case.key {
             self.pinned.insert(claim, marks);
         }
     }
@@ -118,22 +125,23 @@ impl Tally {
         self.runs += other.runs;
         self.felt += other.felt;
         self.excused += other.excused;
+        self.apart.runs += other.apart.runs;
+        self.apart.felt += other.apart.felt;
         self.receipts.merge(other.receipts);
         self.pinned.extend(other.pinned);
-        for (mark, broken) in other.broken {
-            self.note(mark, broken);
+        for (mark, seen) in other.broken {
+            self.note(mark, seen.runs, seen.apart, &seen.case, &seen.finding);
         }
     }
 
-    fn note(&mut self, mark: Mark, seen: Broken) {
+    fn note(&mut self, mark: Mark, runs: u64, apart: u64, case: &Case, finding: &Finding) {
+        let first = |runs, apart| Broken { runs, apart, case: case.clone(), finding: finding.clone() };
         match self.broken.get_mut(&mark) {
-            None => drop(self.broken.insert(mark, seen)),
+            None => drop(self.broken.insert(mark, first(runs, apart))),
+            Some(known) if case.key < known.case.key => *known = first(known.runs + runs, known.apart + apart),
             Some(known) => {
-                let runs = known.runs + seen.runs;
-                if seen.key < known.key {
-                    *known = seen;
-                }
-                known.runs = runs;
+                known.runs += runs;
+                known.apart += apart;
             }
         }
     }
@@ -255,7 +263,7 @@ impl Cell {
     /// The run to keep as the cell's witness: a surprising one before an expected one, then what is worst, then the first. None if all it shows is inherited.
     pub fn witness(&self) -> Option<&Broken> {
         let own = self.own().map(|mark| (mark, &self.tally.broken[&mark]));
-        own.min_by_key(|(mark, broken)| (!self.is_surprising(*mark), *mark, broken.key)).map(|(_, broken)| broken)
+        own.min_by_key(|(mark, broken)| (!self.is_surprising(*mark), *mark, broken.case.key)).map(|(_, broken)| broken)
     }
 
     /// The 95 % upper bound on how often a run may still break, if nothing broke of its own; see [`bound::upper_bound`].

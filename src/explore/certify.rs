@@ -3,10 +3,8 @@
 //! are compared. A harness whose runs do not repeat cannot be believed about anything.
 
 use crate::class::FaultClass;
-use crate::explore::cell::RunKey;
 use crate::explore::observe::NoResult;
-use crate::explore::{Subject, observe};
-use crate::plan::FaultPlan;
+use crate::explore::{Case, RunKey, Subject, observe};
 use crate::seed::Seed;
 use crate::trace::{Record, Trace};
 use std::fmt;
@@ -24,11 +22,7 @@ pub struct Sample {
     /// Column of the sweep.
     pub class: FaultClass,
     /// Which run of the cell.
-    pub key: RunKey,
-    /// Its seed.
-    pub seed: Seed,
-    /// What went wrong in it.
-    pub plan: FaultPlan,
+    pub case: Case,
     /// What happened in it.
     pub trace: Trace,
 }
@@ -37,7 +31,7 @@ pub struct Sample {
 pub fn is_sampled(key: RunKey) -> bool {
     match key {
         RunKey::Pinned(_) => true,
-        RunKey::Sampled(i) => i == 0 || i == LATE,
+        RunKey::Sampled(i) | RunKey::Steered(i) | RunKey::Enumerated(i) => i == 0 || i == LATE,
     }
 }
 
@@ -126,8 +120,8 @@ pub fn certify(subjects: &[&dyn Subject], samples: &[Sample], threads: usize, ca
 }
 
 fn again(subject: &dyn Subject, sample: &Sample) -> Result<(), Box<Distrust>> {
-    let (strategy, class, seed) = (subject.strategy().name(), sample.class, sample.seed);
-    let seen = observe(subject, class, seed, &sample.plan).map_err(|why| Distrust::NoResult { strategy, class, seed, why })?;
+    let (strategy, class, seed) = (subject.strategy().name(), sample.class, sample.case.seed);
+    let seen = observe(subject, class, seed, &sample.case.plan).map_err(|why| Distrust::NoResult { strategy, class, seed, why })?;
     match Difference::between(&sample.trace, &seen.run.trace) {
         None => Ok(()),
         Some(difference) => Err(Box::new(Distrust::Differs { strategy, class, seed, difference })),

@@ -2,7 +2,7 @@
 //! invariant speaks of because the run itself went wrong.
 
 use crate::id::Letter;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::fmt;
 
 /// One kind of damage, as one character.
@@ -59,5 +59,15 @@ impl fmt::Display for Mark {
 impl Serialize for Mark {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Mark {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Mark, D::Error> {
+        let text = String::deserialize(d)?;
+        Mark::ALL
+            .into_iter()
+            .find(|mark| mark.to_string() == text)
+            .ok_or_else(|| D::Error::custom(format!("`{text}` is no mark of the table")))
     }
 }

@@ -11,14 +11,16 @@ use crate::time::SimTime;
 use crate::trace::Event;
 use crate::world::contain;
 use crate::world::{Ended, Receipt, Refused, Run};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Something that went wrong in a run because of the strategy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Its character in the table.
     pub mark: Mark,
     /// The invariant's name, or `no-panic`, or `ends`.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// When it broke.
     pub at: SimTime,
     /// The period concerned, if it is about one.
@@ -69,7 +71,7 @@ pub fn observe(subject: &dyn Subject, class: FaultClass, seed: Seed, plan: &Faul
             Verdict::Excused(why) => excuses.push((id, why)),
             Verdict::Broken(v) => {
                 let mark = Mark::Letter(id.letter());
-                findings.push(Finding { mark, rule: id.name(), at: v.at, period: v.period, what: v.what });
+                findings.push(Finding { mark, rule: id.name().into(), at: v.at, period: v.period, what: v.what });
             }
         }
     }
@@ -84,13 +86,13 @@ fn went_wrong(run: &Run) -> Vec<Finding> {
     if let Some((host, message)) = run.panics.first() {
         let at = panicked_at(run, *host).unwrap_or(run.ended_at);
         let what = format!("the code of {host} panicked: {message}");
-        findings.push(Finding { mark: Mark::Panicked, rule: "no-panic", at, period: None, what });
+        findings.push(Finding { mark: Mark::Panicked, rule: "no-panic".into(), at, period: None, what });
     }
     match run.ended {
         Ended::Horizon => {}
         Ended::StepBudget => {
             let what = "the run was cut at its step budget: a task spins without letting time pass".to_owned();
-            findings.push(Finding { mark: Mark::NeverEnded, rule: "ends", at: run.ended_at, period: None, what });
+            findings.push(Finding { mark: Mark::NeverEnded, rule: "ends".into(), at: run.ended_at, period: None, what });
         }
     }
     findings

@@ -7,10 +7,10 @@
 //! machine. A must-cell's pinned plans are always run, and first.
 
 use crate::class::FaultClass;
-use crate::explore::cell::{RunKey, Tally};
+use crate::explore::cell::Tally;
 use crate::explore::certify::{self, Sample};
 use crate::explore::observe::NoResult;
-use crate::explore::{Mark, Subject, observe, seeds_of_a_claim};
+use crate::explore::{Case, Mark, RunKey, Subject, observe, seeds_of_a_claim};
 use crate::seed::Seed;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -127,7 +127,7 @@ impl Sweep<'_> {
                 into.merge(tally);
             }
         }
-        samples.sort_by_key(|s| (s.subject, s.class, s.key));
+        samples.sort_by_key(|s| (s.subject, s.class, s.case.key));
         let mut tallies = tallies.into_iter();
         let rows = self.subjects.iter().map(|_| tallies.by_ref().take(self.classes.len()).collect()).collect();
         Swept { tallies: rows, samples }
@@ -163,10 +163,11 @@ impl Sweep<'_> {
         let mut one = |key, seed: Seed, plan| -> Result<Vec<Mark>, Stopped> {
             let no_result = |why| Stopped::NoResult { strategy: subject.strategy().name(), class, seed, why };
             let seen = observe(subject, class, seed, &plan).map_err(no_result)?;
-            tally.add(key, seed, &seen);
+            let case = Case { key, seed, plan };
+            tally.add(&case, &seen);
             let broken = seen.findings.iter().map(|finding| finding.mark).collect();
             if certify::is_sampled(key) {
-                share.samples.push(Sample { subject: row, class, key, seed, plan, trace: seen.run.trace });
+                share.samples.push(Sample { subject: row, class, case, trace: seen.run.trace });
             }
             Ok(broken)
         };

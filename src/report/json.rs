@@ -2,14 +2,15 @@
 //! depends on nothing but the sweep: no time, no machine, so that two files can be compared.
 
 use crate::class::FaultClass;
-use crate::explore::cell::{Broken, Receipts, RunKey, Surprise};
+use crate::explore::cell::{Apart, Broken, Receipts, Surprise};
 use crate::explore::sweep::Quota;
-use crate::explore::{Cell, Mark, Row, Survey};
+use crate::explore::{Cell, Mark, Row, RunKey, Survey};
 use crate::invariant::InvariantId;
 use crate::report::{files, words};
 use crate::scenario::Rules;
 use crate::world::servers::differences::{DIFFERENCES, Difference};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Version of the schema; changes when a reader of the last one would be misled.
@@ -55,6 +56,7 @@ struct CellRow {
     as_expected: bool,
     runs: u64,
     felt: u64,
+    apart: Apart,
     felt_needed: u64,
     excused: u64,
     pinned_runs: usize,
@@ -70,13 +72,14 @@ struct ReceiptsRow {
     planned: u64,
     fired: u64,
     felt: u64,
-    proofs: BTreeMap<&'static str, u64>,
+    proofs: BTreeMap<Cow<'static, str>, u64>,
 }
 
 #[derive(Serialize)]
 struct BrokenRow {
     letter: Mark,
     runs: u64,
+    apart: u64,
     inherited: bool,
     first: FirstRow,
 }
@@ -85,7 +88,7 @@ struct BrokenRow {
 struct FirstRow {
     seed: String,
     pinned: bool,
-    rule: &'static str,
+    rule: Cow<'static, str>,
     at_ms: u64,
     period: Option<String>,
     what: String,
@@ -150,6 +153,7 @@ fn cell(strategy: &str, cell: &Cell) -> CellRow {
         as_expected: cell.as_expected(),
         runs: cell.tally.runs,
         felt: cell.tally.felt,
+        apart: cell.tally.apart,
         felt_needed: cell.needed,
         excused: cell.tally.excused,
         pinned_runs: cell.tally.pinned.len(),
@@ -167,14 +171,14 @@ fn receipts(of: &Receipts) -> ReceiptsRow {
 
 fn broken(mark: Mark, seen: &Broken, inherited: bool) -> BrokenRow {
     let first = FirstRow {
-        seed: seen.seed.to_string(),
-        pinned: matches!(seen.key, RunKey::Pinned(_)),
-        rule: seen.finding.rule,
+        seed: seen.case.seed.to_string(),
+        pinned: matches!(seen.case.key, RunKey::Pinned(_)),
+        rule: seen.finding.rule.clone(),
         at_ms: seen.finding.at.0,
         period: seen.finding.period.map(|p| p.to_string()),
         what: seen.finding.what.clone(),
     };
-    BrokenRow { letter: mark, runs: seen.runs, inherited, first }
+    BrokenRow { letter: mark, runs: seen.runs, apart: seen.apart, inherited, first }
 }
 
 fn surprise(surprise: &Surprise) -> SurpriseRow {

@@ -8,9 +8,9 @@
 //! says is also said by a sign.
 
 use crate::class::FaultClass;
-use crate::explore::cell::{RunKey, Surprise};
+use crate::explore::cell::Surprise;
 use crate::explore::sweep::Quota;
-use crate::explore::{Cell, Mark, Row, Survey, bound};
+use crate::explore::{Cell, Mark, Row, RunKey, Survey, bound};
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
 use crate::report::words::{self, count, percent, thousands, wrap};
 use crate::scenario::Rules;
@@ -292,7 +292,7 @@ fn unexpected(survey: &Survey, width: usize, how: impl Fn(&Row, &Cell) -> Option
 fn tell(cell: &Cell, surprise: &Surprise) -> (&'static str, String) {
     let seen = |mark: &Mark| {
         let broken = &cell.tally.broken[mark];
-        let how_often = match (broken.key, broken.runs) {
+        let how_often = match (broken.case.key, broken.runs) {
             (RunKey::Pinned(_), 0) => "in the pinned plan".to_owned(),
             (_, n) => format!("in {} of {} runs", thousands(n), thousands(cell.tally.runs)),
         };

@@ -1,8 +1,8 @@
 //! A cell's run as a witness. The sweep keeps no history, so the run is made again.
 
 use crate::class::FaultClass;
-use crate::explore::cell::{Broken, RunKey};
-use crate::explore::{Subject, Witness, observe};
+use crate::explore::cell::Broken;
+use crate::explore::{Case, Subject, Witness, observe};
 use crate::report::story;
 use crate::seed::Seed;
 use crate::world::EngineKind;
@@ -29,16 +29,13 @@ pub struct NotRepeated {
 /// # Errors
 /// It does not repeat.
 pub fn witness(subject: &dyn Subject, engine: EngineKind, class: FaultClass, broken: &Broken) -> Result<Witness, NotRepeated> {
-    let plan = match broken.key {
-        RunKey::Pinned(claim) => subject.pinned(class).swap_remove(claim),
-        RunKey::Sampled(_) => subject.plan(class, broken.seed),
-    };
-    let not_repeated = |why| NotRepeated { strategy: subject.strategy().name(), class, seed: broken.seed, why };
-    let seen = observe(subject, class, broken.seed, &plan).map_err(|e| not_repeated(e.to_string()))?;
+    let Case { seed, plan, .. } = &broken.case;
+    let not_repeated = |why| NotRepeated { strategy: subject.strategy().name(), class, seed: *seed, why };
+    let seen = observe(subject, class, *seed, plan).map_err(|e| not_repeated(e.to_string()))?;
     if !seen.findings.contains(&broken.finding) {
         return Err(not_repeated(format!("the second time {} did not break in the same way", broken.finding.rule)));
     }
-    let lines = story::story(&seen, &plan, subject.calendar(), subject.scenario().nodes, STORY_WIDTH);
+    let lines = story::story(&seen, plan, subject.calendar(), subject.scenario().nodes, STORY_WIDTH);
     let plain: Vec<String> = lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
-    Ok(Witness::of(subject.scenario(), class, engine, &plan, &seen, &plain))
+    Ok(Witness::of(subject.scenario(), class, engine, plan, &seen, &plain))
 }

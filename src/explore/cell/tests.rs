@@ -4,6 +4,7 @@ use crate::explore::{Subject, observe};
 use crate::id::Letter;
 use crate::invariant::InvariantId;
 use crate::scenario::Rules;
+use crate::seed::Seed;
 
 const D: Mark = Mark::Letter(Letter::D);
 const L: Mark = Mark::Letter(Letter::L);
@@ -16,9 +17,10 @@ fn tally(subject: &MadeUp, class: FaultClass, runs: u64) -> Tally {
     for (key, plan) in pinned.chain(sampled) {
         let seed = match key {
             RunKey::Pinned(_) => Seed(0),
-            RunKey::Sampled(i) => Seed(i),
+            RunKey::Sampled(i) | RunKey::Steered(i) | RunKey::Enumerated(i) => Seed(i),
         };
-        tally.add(key, seed, &observe(subject, class, seed, &plan).unwrap());
+        let seen = observe(subject, class, seed, &plan).unwrap();
+        tally.add(&Case { key, seed, plan }, &seen);
     }
     tally
 }
@@ -48,7 +50,7 @@ fn what_must_never_break_is_a_surprise_when_it_breaks_once() {
     let cell = weigh(&subject, FaultClass::Pause, 100, &[]);
     assert_eq!(cell.surprises, [Surprise::NeverBroke { mark: D, because: "one transaction decides" }]);
     let witness = cell.witness().unwrap();
-    assert_eq!((witness.seed, witness.key, witness.runs), (Seed(57), RunKey::Sampled(57), 1));
+    assert_eq!((witness.case.seed, witness.case.key, witness.runs), (Seed(57), RunKey::Sampled(57), 1));
     assert_eq!(cell.upper_bound(), None, "a cell that broke holds nothing");
 }
 
@@ -59,7 +61,7 @@ fn a_must_claim_rests_on_its_pinned_plan_not_on_luck() {
     let met = MadeUp::of(&WRONG).breaking(|_, faults| if faults == 2 { &[InvariantId::SettledInTheEnd] } else { &[] });
     let cell = weigh(&met, FaultClass::Pause, 40, &[]);
     assert!(cell.as_expected(), "{:?}", cell.surprises);
-    assert_eq!(cell.witness().unwrap().key, RunKey::Pinned(0));
+    assert_eq!(cell.witness().unwrap().case.key, RunKey::Pinned(0));
     assert_eq!(cell.tally.broken[&L].runs, 0, "pinned plans are no sample");
 
     let lucky = MadeUp::of(&WRONG).breaking(|_, faults| if faults == 1 { &[InvariantId::SettledInTheEnd] } else { &[] });
@@ -87,7 +89,8 @@ fn tallies_merge_in_any_order() {
         let mut tally = Tally::default();
         for i in range {
             let plan = subject.plan(FaultClass::Pause, Seed(i));
-            tally.add(RunKey::Sampled(i), Seed(i), &observe(&subject, FaultClass::Pause, Seed(i), &plan).unwrap());
+            let seen = observe(&subject, FaultClass::Pause, Seed(i), &plan).unwrap();
+            tally.add(&Case { key: RunKey::Sampled(i), seed: Seed(i), plan }, &seen);
         }
         tally
     };
@@ -99,5 +102,5 @@ fn tallies_merge_in_any_order() {
         }
         assert_eq!(merged, whole);
     }
-    assert_eq!(whole.broken[&D].seed, Seed(3));
+    assert_eq!(whole.broken[&D].case.seed, Seed(3));
 }

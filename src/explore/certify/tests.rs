@@ -1,6 +1,7 @@
 use super::*;
 use crate::explore::made_up::{MadeUp, SAFE};
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
+use crate::plan::FaultPlan;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 

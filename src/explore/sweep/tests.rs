@@ -25,7 +25,7 @@ fn what_is_seen_does_not_depend_on_the_number_of_threads() {
     let one = sweep(&subjects, Quota::Seeds(260), 1, &unwatched()).unwrap();
     let five = sweep(&subjects, Quota::Seeds(260), 5, &unwatched()).unwrap();
     assert_eq!(one.tallies, five.tallies);
-    let kept = |swept: &Swept| swept.samples.iter().map(|s| (s.subject, s.class, s.key, s.trace.digest())).collect::<Vec<_>>();
+    let kept = |swept: &Swept| swept.samples.iter().map(|s| (s.subject, s.class, s.case.key, s.trace.digest())).collect::<Vec<_>>();
     assert_eq!(kept(&one), kept(&five));
     assert!(one.tallies.iter().flatten().all(|tally| tally.runs == 260 && tally.felt == 260));
     assert!(one.tallies[0].iter().any(|tally| !tally.broken.is_empty()), "nothing broke: nothing compared");
