@@ -235,7 +235,7 @@ fn classes_are_not_empty_and_strike_in_both_ways() {
         let stepped = drawn.iter().filter(at_a_step).count();
         let expected = match class {
             FaultClass::Calm | FaultClass::Skew | FaultClass::Drift | FaultClass::Outage => 0..=0,
-            FaultClass::ReplyLost | FaultClass::JobError | FaultClass::DbError => 100..=100,
+            FaultClass::ReplyLost | FaultClass::JobError | FaultClass::DbError | FaultClass::Single => 100..=100,
             FaultClass::Step => 60..=95,
             FaultClass::Crash
             | FaultClass::Power

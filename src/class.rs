@@ -8,6 +8,7 @@
 mod draw;
 
 pub use draw::Draw;
+pub use single::{KINDS, Kind};
 
 use crate::plan::{Fault, FaultPlan};
 use crate::scenario::Scenario;
@@ -97,6 +98,7 @@ classes! {
     db_restart: DbRestart;
     outage: Outage;
     swarm: Swarm;
+    single: Single;
 }
 
 impl FaultClass {

@@ -1,5 +1,6 @@
 //! The command line: parse, run, print, exit. One command a file.
 
+mod exhaust;
 mod exit;
 mod input;
 mod list;
@@ -38,6 +39,7 @@ Examples:
   onceproof replay reports/witnesses/no-guard--calm.toml
                                                  the story of a run that broke something
   onceproof replay --strategy lease-set-px --faults skew --seed 42
+  onceproof exhaust --strategy table-key         every single fault at every step
   onceproof list                                 what there is to choose from
 
 Exit codes:
@@ -63,6 +65,8 @@ enum Command {
     Verify(VerifyArgs),
     /// Tell the story of one run: of a witness file, or of a strategy, a fault class and a seed
     Replay(ReplayArgs),
+    /// Try every single fault, or every pair, at every step of a calm period
+    Exhaust(exhaust::ExhaustArgs),
     /// Show strategies, fault classes, invariants and knobs
     List(ListArgs),
 }
@@ -169,6 +173,7 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         None => verify::run(&cli.verify),
         Some(Command::Verify(args)) => verify::run(args),
         Some(Command::Replay(args)) => replay::run(args),
+        Some(Command::Exhaust(args)) => exhaust::run(args),
         Some(Command::List(args)) => list::run(args),
     };
     ended(done)
@@ -180,6 +185,11 @@ fn ended(done: Result<Exit, exit::Failure>) -> Exit {
         out::complain(&failure.to_string());
         failure.exit()
     })
+}
+
+/// As many threads as were asked for, or as there are cores.
+fn threads(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 /// From now on Ctrl-C asks for an orderly end; a second one does not ask.

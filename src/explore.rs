@@ -12,6 +12,8 @@ pub mod bound;
 pub mod case;
 pub mod cell;
 pub mod certify;
+pub mod crew;
+pub mod exhaust;
 pub mod mark;
 pub mod observe;
 pub mod subject;

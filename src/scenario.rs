@@ -212,4 +212,10 @@ impl Scenario {
     pub fn calm(strategy: &str) -> Scenario {
         Scenario { strategy: strategy.to_owned(), ..Scenario::default() }
     }
+
+    /// The same deployment, watched for its first period only.
+    #[must_use]
+    pub fn of_one_period(&self) -> Scenario {
+        Scenario { schedule: self.schedule.of_one_period(), ..self.clone() }
+    }
 }

@@ -53,6 +53,9 @@ pub enum Failure {
     /// Ctrl-C.
     #[error("interrupted; nothing was written, earlier reports are as they were")]
     Interrupted,
+    /// Ctrl-C, and what has been done is kept.
+    #[error("{0}")]
+    Suspended(String),
 }
 
 impl Failure {
@@ -67,7 +70,7 @@ impl Failure {
         match self {
             Failure::Usage(_) | Failure::Output(_) => Exit::Usage,
             Failure::Distrust(_) => Exit::Distrust,
-            Failure::Interrupted => Exit::Interrupted,
+            Failure::Interrupted | Failure::Suspended(_) => Exit::Interrupted,
         }
     }
 }

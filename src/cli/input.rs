@@ -8,21 +8,36 @@ use std::path::Path;
 /// Bytes of the longest file that is read. A witness has some kilobytes.
 const LONGEST: u64 = 8 * 1024 * 1024;
 
+/// Bytes of the longest file of results: one with some hundred tallies and the plans in them.
+const LONGEST_RESULTS: u64 = 256 * 1024 * 1024;
+
+/// The text of a witness file.
+pub fn text(path: &Path) -> Result<String, Failure> {
+    bounded(path, LONGEST, "witness")
+}
+
+/// The text of a file of results.
+pub fn long_text(path: &Path) -> Result<String, Failure> {
+    bounded(path, LONGEST_RESULTS, "results")
+}
+
 /// The text of a file. What never ends, such as a device, or may keep one waiting, such as a
 /// pipe, is not even opened.
-pub fn text(path: &Path) -> Result<String, Failure> {
+fn bounded(path: &Path, longest: u64, kind: &str) -> Result<String, Failure> {
     let name = path.display();
     let unreadable = |e: std::io::Error| Failure::Usage(format!("cannot read {name}: {e}"));
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(Failure::Usage(format!("cannot read {name}: it is not a regular file; write the name of a witness file")));
+        return Err(Failure::Usage(format!("cannot read {name}: it is not a regular file; write the name of a {kind} file")));
     }
     let mut text = String::new();
     // The length is that of what is read, not what the file system says: the file may still grow.
-    let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    let read = File::open(path).and_then(|file| file.take(longest + 1).read_to_string(&mut text));
     match read {
-        Ok(length) if length as u64 <= LONGEST => Ok(text),
+        Ok(length) if length as u64 <= longest => Ok(text),
         // A character cut in two at the bound is not text either.
-        Err(e) if fs::metadata(path).is_ok_and(|file| file.len() <= LONGEST) => Err(unreadable(e)),
-        Ok(_) | Err(_) => Err(Failure::Usage(format!("cannot read {name}: it is larger than 8 MiB, so it is no witness file"))),
+        Err(e) if fs::metadata(path).is_ok_and(|file| file.len() <= longest) => Err(unreadable(e)),
+        Ok(_) | Err(_) => {
+            Err(Failure::Usage(format!("cannot read {name}: it is larger than {} MiB, so it is no {kind} file", longest >> 20)))
+        }
     }
 }

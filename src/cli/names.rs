@@ -1,6 +1,6 @@
 //! Names that users type: found, or answered with the nearest one.
 
-use crate::class::FaultClass;
+use crate::class::{FaultClass, KINDS, Kind};
 use crate::cli::exit::Failure;
 use crate::scenario::Rules;
 use crate::strategy::{self, Strategy};
@@ -13,6 +13,25 @@ pub fn strategy(name: &str) -> Result<&'static dyn Strategy, Failure> {
     }
     strategy::find(name)
         .ok_or_else(|| unknown("strategy", name, strategy::catalogue().iter().map(|s| s.name()), "`onceproof list` shows all"))
+}
+
+/// The rows of a table: these strategies, or all, each under these rules, or under the default and
+/// once more under those that decide its verdict.
+pub fn rows(named: &[String], rules: Option<&str>) -> Result<Vec<(&'static dyn Strategy, Rules)>, Failure> {
+    let named = named.iter().map(|name| strategy(name)).collect::<Result<Vec<_>, _>>()?;
+    let rules = rules.map(self::rules).transpose()?;
+    let is_named = |s: &&'static dyn Strategy| named.is_empty() || named.iter().any(|n| n.name() == s.name());
+    let under = |s: &'static dyn Strategy| {
+        let more = if rules.is_none() { s.also_under() } else { &[] };
+        std::iter::once(rules.unwrap_or_default()).chain(more.iter().copied()).map(move |rules| (s, rules))
+    };
+    Ok(strategy::catalogue().iter().copied().filter(is_named).flat_map(under).collect())
+}
+
+/// The kind of single fault with this name.
+pub fn kind(name: &str) -> Result<&'static Kind, Failure> {
+    let all = format!("write all, core, or some of {}", KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", "));
+    Kind::find(name).ok_or_else(|| unknown("kind of fault", name, KINDS.iter().map(|kind| kind.name), &all))
 }
 
 /// The fault class with this name.

@@ -4,7 +4,7 @@ use crate::class::FaultClass;
 use crate::cli::exit::Failure;
 use crate::cli::progress::Bar;
 use crate::cli::stopwatch::Stopwatch;
-use crate::cli::{CANCELLED, Exit, VerifyArgs, listen_for_interrupts, names, out};
+use crate::cli::{CANCELLED, Exit, VerifyArgs, listen_for_interrupts, names, out, threads};
 use crate::explore::certify::certify;
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
 use crate::explore::{Row, Subject, Survey};
@@ -15,10 +15,9 @@ use crate::report::words::{self, count};
 use crate::report::{self, json, table};
 use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
-use crate::strategy::{self, Strategy};
+use crate::strategy::Strategy;
 use crate::world::{Deployment, EngineKind};
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 /// Seeds for each cell unless told otherwise: with about a millisecond a run, the whole table
@@ -90,16 +89,10 @@ fn verdict(survey: &Survey) -> Result<Exit, Failure> {
 
 impl Order {
     fn of(args: &VerifyArgs) -> Result<Order, Failure> {
-        let named = args.strategy.iter().map(|name| names::strategy(name)).collect::<Result<Vec<_>, _>>()?;
+        let rows = names::rows(&args.strategy, args.rules.as_deref())?;
         let wanted = args.faults.iter().map(|name| names::class(name)).collect::<Result<Vec<_>, _>>()?;
         // Calm is always looked at: what breaks there is not the doing of any fault.
         let looked_at = |class: &FaultClass| wanted.is_empty() || *class == FaultClass::Calm || wanted.contains(class);
-        let is_named = |s: &&'static dyn Strategy| named.is_empty() || named.iter().any(|n| n.name() == s.name());
-        let rules = args.rules.as_deref().map(names::rules).transpose()?;
-        let under = |s: &'static dyn Strategy| {
-            let more = if rules.is_none() { s.also_under() } else { &[] };
-            std::iter::once(rules.unwrap_or_default()).chain(more.iter().copied()).map(move |rules| (s, rules))
-        };
         let budget = args.budget.as_deref().map(duration::parse).transpose().map_err(|e| Failure::Usage(format!("--budget: {e}")))?;
         if budget.is_some_and(|b| b.is_zero()) {
             return Err(Failure::usage("--budget: no time is left for a single run; write for example `30s`"));
@@ -110,12 +103,12 @@ impl Order {
             EngineKind::Turmoil => SEEDS_ON_TURMOIL,
         });
         Ok(Order {
-            rows: strategy::catalogue().iter().copied().filter(is_named).flat_map(under).collect(),
+            rows,
             classes: FaultClass::ALL.into_iter().filter(looked_at).collect(),
             base: Seed(args.seed),
             quota: if budget.is_some() { Quota::Time } else { Quota::Seeds(seeds) },
             budget,
-            threads: args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from),
+            threads: threads(args.threads),
             engine,
         })
     }

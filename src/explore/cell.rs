@@ -184,6 +184,27 @@ impl Cell {
         Cell { class, misses: Some(why), tally: Tally::default(), inherited: BTreeSet::new(), needed: 0, surprises: Vec::new() }
     }
 
+    /// Weighs enumerated runs, none of which shows a pinned plan: only what must never break is asked for.
+    pub fn enumerated(claims: &[Expectation], class: FaultClass, tally: Tally, calm: &BTreeSet<Mark>) -> Cell {
+        let never: Vec<Expectation> = claims.iter().filter(|claim| matches!(claim, Expectation::Never { .. })).copied().collect();
+        Cell::weigh(&never, class, tally, calm)
+    }
+
+    /// What several classes showed, as one cell.
+    pub fn together(class: FaultClass, cells: impl IntoIterator<Item = Cell>) -> Cell {
+        let mut whole = Cell { class, misses: None, tally: Tally::default(), inherited: BTreeSet::new(), needed: 0, surprises: Vec::new() };
+        for cell in cells {
+            whole.tally.merge(cell.tally);
+            whole.inherited.extend(cell.inherited);
+            for surprise in cell.surprises {
+                if !whole.surprises.contains(&surprise) {
+                    whole.surprises.push(surprise);
+                }
+            }
+        }
+        whole
+    }
+
     /// Weighs a tally against the claims of its strategy. `calm` is what broke in the strategy's calm cell.
     pub fn weigh(claims: &[Expectation], class: FaultClass, tally: Tally, calm: &BTreeSet<Mark>) -> Cell {
         let inherited = match class {
@@ -191,7 +212,8 @@ impl Cell {
             _ => tally.broken.keys().copied().filter(|mark| calm.contains(mark)).collect(),
         };
         // A short sweep cannot have thirty felt runs; a quarter of what it has must do. The bound that is told with it says how little that is.
-        let needed = NEEDED_FELT.min(tally.runs.div_ceil(4)).max(1);
+        // An enumeration has no sample, and needs none: what it felt is all there is.
+        let needed = if tally.runs == 0 && tally.apart.runs > 0 { 0 } else { NEEDED_FELT.min(tally.runs.div_ceil(4)).max(1) };
         let mut cell = Cell { class, misses: None, tally, inherited, needed, surprises: Vec::new() };
         cell.surprises = cell.compare(claims, calm);
         cell
@@ -244,7 +266,8 @@ impl Cell {
 
     /// Whether the sweep was long enough to feel something, and felt nothing at all: then the harness is blind here.
     pub fn blind(&self) -> bool {
-        self.tally.felt == 0 && self.tally.runs >= NEEDED_FELT
+        let Tally { runs, felt, apart, .. } = &self.tally;
+        felt + apart.felt == 0 && runs + apart.runs >= NEEDED_FELT
     }
 
     /// Whether all that the strategy declares about this class was met.

@@ -87,6 +87,16 @@ pub struct Calendar {
 }
 
 impl Schedule {
+    /// The same boundaries, of which only the first is watched.
+    #[must_use]
+    pub fn of_one_period(&self) -> Schedule {
+        let mut one = self.clone();
+        match &mut one {
+            Schedule::Cron { periods, .. } | Schedule::Interval { periods, .. } => *periods = 1,
+        }
+        one
+    }
+
     /// Works out the watched periods.
     ///
     /// # Panics

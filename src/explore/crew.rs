@@ -1,0 +1,75 @@
+//! Pieces of work on several threads.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+/// Hands out the numbers 0 to `count` − 1 in order to `threads` threads, each of which works on a
+/// state of its own, until there is nothing left or one of them breaks off. Returns the states;
+/// which thread did what is up to the machine, so results must not depend on it.
+///
+/// # Panics
+/// The system cannot start a thread.
+pub fn crew<S: Send>(
+    threads: usize,
+    count: u64,
+    cancelled: &AtomicBool,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, u64) -> ControlFlow<()> + Sync,
+) -> Vec<S> {
+    let next = AtomicU64::new(0);
+    let closed = AtomicBool::new(false);
+    let one = || {
+        let mut state = start();
+        while !closed.load(Ordering::SeqCst) && !cancelled.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::SeqCst);
+            if number >= count {
+                break;
+            }
+            if work(&mut state, number).is_break() {
+                closed.store(true, Ordering::SeqCst);
+            }
+        }
+        state
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(one)).collect();
+        workers.into_iter().map(|w| w.join().expect("workers do not panic")).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(threads: usize, stop_at: Option<u64>) -> Vec<u64> {
+        let work = |seen: &mut Vec<u64>, n| {
+            seen.push(n);
+            if stop_at == Some(n) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut all = crew(threads, 1_000, &AtomicBool::new(false), Vec::new, work).concat();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn every_number_is_handed_out_once() {
+        for threads in [0, 1, 4] {
+            assert_eq!(done(threads, None), (0..1_000).collect::<Vec<_>>(), "{threads} threads");
+        }
+    }
+
+    /// Everything before it is done, so the first failure is always found.
+    #[test]
+    fn breaking_off_leaves_nothing_out_before_it() {
+        for threads in [1, 4] {
+            assert!(done(threads, Some(400)).starts_with(&(0..=400).collect::<Vec<_>>()), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_crew_that_is_called_off_does_nothing() {
+        let states = crew(3, 1_000, &AtomicBool::new(true), || 0, |n, _| ControlFlow::Continue(*n += 1));
+        assert_eq!(states, [0, 0, 0]);
+    }
+}
