@@ -5,7 +5,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use onceproof::class::FaultClass;
-use onceproof::explore::Subject;
+use onceproof::explore::Staged;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::strategy::catalogue;
@@ -30,9 +30,9 @@ fn strategies(c: &mut Criterion) {
                 b.iter_batched(
                     &mut next,
                     |seed| {
-                        let plan = Subject::plan(&deployment, class, seed);
-                        let run = deployment.run(seed, &plan).expect("the catalogue's strategies can be simulated");
-                        deployment.judge(&run)
+                        let staged = Staged::of(&deployment, class, seed);
+                        let run = staged.run(seed, &staged.plan(class, seed)).expect("the catalogue's strategies can be simulated");
+                        staged.judge(&run)
                     },
                     BatchSize::SmallInput,
                 );

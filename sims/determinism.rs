@@ -2,8 +2,8 @@
 //! thread, after a thousand other seeds, and in another process.
 
 use onceproof::class::FaultClass;
+use onceproof::explore::Staged;
 use onceproof::explore::certify::Difference;
-use onceproof::plan::FaultPlan;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::strategy;
@@ -20,12 +20,9 @@ struct Sample {
 }
 
 impl Sample {
-    fn plan(&self) -> FaultPlan {
-        self.class.plan(self.seed, self.deployment.scenario(), self.deployment.calendar(), self.deployment.strategy().steps())
-    }
-
     fn trace(&self) -> Trace {
-        self.deployment.run(self.seed, &self.plan()).expect("the catalogue is well behaved").trace
+        let staged = Staged::of(&self.deployment, self.class, self.seed);
+        staged.run(self.seed, &staged.plan(self.class, self.seed)).expect("the catalogue is well behaved").trace
     }
 
     fn name(&self) -> String {

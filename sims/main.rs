@@ -18,6 +18,7 @@ mod crashed_holder;
 mod cut_from_the_database;
 mod database_crash;
 mod determinism;
+mod drawn_knobs;
 mod example;
 mod fairness;
 mod fast_clock;

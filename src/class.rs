@@ -6,6 +6,7 @@
 //! catalogue's, in real time, and follow the scenario's `time_scale`.
 
 mod draw;
+mod knobs;
 
 pub use draw::Draw;
 pub use single::{KINDS, Kind};
@@ -34,6 +35,12 @@ pub trait Class: Sync {
     /// Why it cannot strike a strategy with these steps, if it cannot.
     fn misses(&self, steps: &[Step]) -> Option<&'static str> {
         let _ = steps;
+        None
+    }
+
+    /// The deployment of the run with this seed, if the class draws its knobs too and they are not those of the given one.
+    fn knobs(&self, seed: Seed, given: &Scenario) -> Option<Scenario> {
+        let _ = (seed, given);
         None
     }
 
@@ -115,6 +122,12 @@ impl FaultClass {
     /// Why it cannot strike a strategy with these steps, if it cannot: there is nothing to look for then.
     pub fn misses(self, steps: &[Step]) -> Option<&'static str> {
         self.class().misses(steps)
+    }
+
+    /// The deployment of the run with this seed, if this class draws knobs as well as faults; `None` if it is the given one.
+    #[must_use]
+    pub fn knobs(self, seed: Seed, given: &Scenario) -> Option<Scenario> {
+        self.class().knobs(seed, given)
     }
 
     /// A plan of this class, against a strategy with these steps.

@@ -28,6 +28,6 @@ pub use case::{Case, RunKey};
 pub use cell::{Cell, Surprise};
 pub use mark::Mark;
 pub use observe::{Finding, Observed, observe};
-pub use subject::{Subject, seeds_of_a_claim};
+pub use subject::{Staged, Subject, seeds_of_a_claim};
 pub use survey::{Row, Survey};
 pub use witness::Witness;

@@ -1,7 +1,9 @@
-//! Swarm: a seeded mix of the other classes.
+//! Swarm: a seeded mix of the other classes, on a deployment whose knobs are drawn as well.
 
-use crate::class::{Class, Draw, FaultClass, Mixes};
+use crate::class::{Class, Draw, FaultClass, Mixes, knobs};
 use crate::plan::Fault;
+use crate::scenario::Scenario;
+use crate::seed::Seed;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
@@ -14,7 +16,7 @@ impl Class for Swarm {
     }
 
     fn about(&self) -> &'static str {
-        "a seeded mix of the other classes, magnitudes drawn"
+        "a seeded mix of the other classes, magnitudes drawn, and so are the deployment's knobs"
     }
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
@@ -30,6 +32,10 @@ impl Class for Swarm {
             }
         }
         faults
+    }
+
+    fn knobs(&self, seed: Seed, given: &Scenario) -> Option<Scenario> {
+        knobs::drawn(seed, given)
     }
 
     fn mixes(&self) -> Mixes {

@@ -8,9 +8,10 @@ use crate::explore::observe::NoResult;
 use crate::explore::witness::Expected;
 use crate::explore::{Mark, Observed, Subject, Witness, observe};
 use crate::plan::FaultPlan;
+use crate::report::knobs::{self, Drawn};
 use crate::report::words::{self, count, wrap};
 use crate::report::{run as run_json, story};
-use crate::scenario::Scenario;
+use crate::scenario::{Misconfigured, Rules, Scenario};
 use crate::seed::Seed;
 use crate::strategy::Expectation;
 use crate::world::{Deployment, EngineKind};
@@ -19,7 +20,9 @@ use std::thread;
 
 /// One run to be told.
 struct Told {
-    deployment: Deployment,
+    deployment: Box<dyn Subject>,
+    /// In what the deployment differs from the one that its strategy usually has.
+    knobs: Vec<Drawn>,
     class: FaultClass,
     seed: Seed,
     engine: EngineKind,
@@ -49,7 +52,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
     let (verdict, exit) = match &told.witness {
         Some(witness) => compared(&first, witness)?,
-        None => alone(&first, &told.deployment, told.class),
+        None => alone(&first, &*told.deployment, told.class),
     };
     // What a program reads holds the digest already, and nothing may follow it.
     if !args.json {
@@ -97,6 +100,13 @@ fn alone(seen: &Observed, subject: &dyn Subject, class: FaultClass) -> (String, 
     ("the same twice".to_owned(), exit)
 }
 
+/// What a strategy is usually deployed as.
+fn usual(strategy: &str, rules: Rules, engine: EngineKind) -> Result<Deployment, Misconfigured> {
+    let mut scenario = Scenario::calm(strategy);
+    scenario.database.rules = rules;
+    Deployment::new(&scenario, engine)
+}
+
 impl Told {
     fn from_witness(path: &Path) -> Result<Told, Failure> {
         let name = path.display().to_string();
@@ -106,47 +116,54 @@ impl Told {
         let in_file = |what: &dyn ToString| Failure::Usage(format!("{name}: {}", what.to_string()));
         let deployment = Deployment::new(&witness.scenario, witness.engine).map_err(|e| in_file(&e))?;
         deployment.check_plan(&witness.plan).map_err(|e| in_file(&e))?;
+        let usual = usual(witness.strategy(), witness.scenario.database.rules, witness.engine).map_err(|e| in_file(&e))?;
+        let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
         let (class, seed, engine, plan) = (witness.faults, witness.seed, witness.engine, witness.plan.clone());
-        Ok(Told { deployment, class, seed, engine, plan, witness: Some(witness) })
+        Ok(Told { deployment: Box::new(deployment), knobs, class, seed, engine, plan, witness: Some(witness) })
     }
 
     fn from_names(strategy: &str, faults: &str, args: &ReplayArgs) -> Result<Told, Failure> {
         let (strategy, class) = (names::strategy(strategy)?, names::class(faults)?);
         let engine = names::engine(args.engine.as_deref().unwrap_or("event"))?;
-        let mut scenario = Scenario::calm(strategy.name());
-        scenario.database.rules = args.rules.as_deref().map(names::rules).transpose()?.unwrap_or_default();
-        let deployment = Deployment::new(&scenario, engine).map_err(Failure::usage)?;
+        let rules = args.rules.as_deref().map(names::rules).transpose()?.unwrap_or_default();
+        let usual = usual(strategy.name(), rules, engine).map_err(Failure::usage)?;
         if let Some(why) = class.misses(strategy.steps()) {
             return Err(Failure::Usage(format!("{class} cannot strike {}: {why}", strategy.name())));
         }
         let seed = Seed(args.seed.unwrap_or(1));
         let unpinned = || Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()));
-        let plan =
-            if args.pinned { deployment.pinned(class).into_iter().next().ok_or_else(unpinned)? } else { deployment.plan(class, seed) };
-        Ok(Told { deployment, class, seed, engine, plan, witness: None })
+        if args.pinned {
+            let plan = usual.pinned(class).into_iter().next().ok_or_else(unpinned)?;
+            return Ok(Told { deployment: Box::new(usual), knobs: Vec::new(), class, seed, engine, plan, witness: None });
+        }
+        let deployment = usual.variant(class, seed).unwrap_or_else(|| Box::new(usual.clone()));
+        let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
+        let plan = deployment.plan(class, seed);
+        Ok(Told { deployment, knobs, class, seed, engine, plan, witness: None })
     }
 
     /// What is printed about a run.
     fn text(&self, seen: &Observed, args: &ReplayArgs) -> String {
-        let (strategy, scenario) = (Subject::strategy(&self.deployment), Subject::scenario(&self.deployment));
+        let (strategy, scenario) = (self.deployment.strategy(), self.deployment.scenario());
         if args.json {
-            return run_json::render(strategy.name(), self.class, self.engine, &self.plan, seen);
+            return run_json::render(strategy.name(), self.class, self.engine, &self.knobs, &self.plan, seen);
         }
         let engine = words::engine(self.engine, scenario.time_scale);
         let label = scenario.database.rules.label(strategy.name());
         let head = format!("{label} under {}, seed {}, {engine}: {}", self.class, self.seed, strategy.about());
-        let calendar = Subject::calendar(&self.deployment);
+        let calendar = self.deployment.calendar();
         let lines = if args.records {
             story::records(&seen.run.trace, calendar)
         } else {
             story::story(seen, &self.plan, calendar, scenario.nodes, out::width())
         };
-        lines.iter().fold(wrapped(&head) + "\n", |text, line| text + line + "\n")
+        let drawn = knobs::told(&self.knobs, out::width());
+        drawn.iter().chain(&lines).fold(wrapped(&head) + "\n", |text, line| text + line + "\n")
     }
 
     fn observe(&self) -> Result<Observed, Failure> {
-        observe(&self.deployment, self.class, self.seed, &self.plan).map_err(|e| match e {
-            NoResult::Refused(why) => Failure::Usage(format!("{}: {why}", Subject::strategy(&self.deployment).name())),
+        observe(&*self.deployment, self.class, self.seed, &self.plan).map_err(|e| match e {
+            NoResult::Refused(why) => Failure::Usage(format!("{}: {why}", self.deployment.strategy().name())),
             NoResult::Bug(what) => Failure::Distrust(format!("onceproof itself failed: {what}")),
         })
     }

@@ -1,5 +1,8 @@
 //! One run of a cell, as data.
 
+use crate::class::FaultClass;
+use crate::explore::Subject;
+use crate::explore::subject::Staged;
 use crate::plan::FaultPlan;
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -27,4 +30,14 @@ pub struct Case {
     pub seed: Seed,
     /// What goes wrong in it.
     pub plan: FaultPlan,
+}
+
+impl Case {
+    /// What it is run on. Pinned and enumerated plans are made for the subject as it is; what is drawn may bring knobs of its own.
+    pub fn staged<'a>(&self, subject: &'a dyn Subject, class: FaultClass) -> Staged<'a> {
+        match self.key {
+            RunKey::Pinned(_) | RunKey::Enumerated(_) => Staged::Given(subject),
+            RunKey::Sampled(_) | RunKey::Steered(_) => Staged::of(subject, class, self.seed),
+        }
+    }
 }

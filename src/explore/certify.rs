@@ -121,7 +121,8 @@ pub fn certify(subjects: &[&dyn Subject], samples: &[Sample], threads: usize, ca
 
 fn again(subject: &dyn Subject, sample: &Sample) -> Result<(), Box<Distrust>> {
     let (strategy, class, seed) = (subject.strategy().name(), sample.class, sample.case.seed);
-    let seen = observe(subject, class, seed, &sample.case.plan).map_err(|why| Distrust::NoResult { strategy, class, seed, why })?;
+    let staged = sample.case.staged(subject, class);
+    let seen = observe(&*staged, class, seed, &sample.case.plan).map_err(|why| Distrust::NoResult { strategy, class, seed, why })?;
     match Difference::between(&sample.trace, &seen.run.trace) {
         None => Ok(()),
         Some(difference) => Err(Box::new(Distrust::Differs { strategy, class, seed, difference })),

@@ -10,6 +10,7 @@ use crate::seed::Seed;
 use crate::settlement::Calendar;
 use crate::strategy::{Expectation, Strategy};
 use crate::world::{Deployment, Refused, Run};
+use std::ops::Deref;
 
 /// Something that runs under a seed and a fault plan, the same way every time, on any thread.
 pub trait Subject: Sync {
@@ -24,6 +25,12 @@ pub trait Subject: Sync {
 
     /// What goes wrong in the run of a class with this seed.
     fn plan(&self, class: FaultClass, seed: Seed) -> FaultPlan;
+
+    /// What the run of a class with this seed is made on, if it is not this: a class may draw knobs as well as faults.
+    fn variant(&self, class: FaultClass, seed: Seed) -> Option<Box<dyn Subject>> {
+        let _ = (class, seed);
+        None
+    }
 
     /// One run.
     ///
@@ -51,6 +58,32 @@ pub trait Subject: Sync {
     }
 }
 
+/// What one run is made on: the subject that was given, or a variant of it.
+pub enum Staged<'a> {
+    /// As given.
+    Given(&'a dyn Subject),
+    /// With knobs that were drawn.
+    Drawn(Box<dyn Subject>),
+}
+
+impl<'a> Staged<'a> {
+    /// What the run of a class with this seed is made on. Its plan has to be asked of this, too.
+    pub fn of(subject: &'a dyn Subject, class: FaultClass, seed: Seed) -> Staged<'a> {
+        subject.variant(class, seed).map_or(Staged::Given(subject), Staged::Drawn)
+    }
+}
+
+impl<'a> Deref for Staged<'a> {
+    type Target = dyn Subject + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Staged::Given(subject) => *subject,
+            Staged::Drawn(subject) => &**subject,
+        }
+    }
+}
+
 /// The seeds with which a pinned plan is run until it has shown what it must: one, for a plan
 /// leaves nothing to luck. Only a race in calm ([`Strategy::races`]) needs transactions that meet:
 /// with a chance of a quarter, 40 runs miss it once in 100,000 sweeps.
@@ -74,6 +107,13 @@ impl Subject for Deployment {
 
     fn plan(&self, class: FaultClass, seed: Seed) -> FaultPlan {
         class.plan(seed, Subject::scenario(self), Subject::calendar(self), Subject::strategy(self).steps())
+    }
+
+    fn variant(&self, class: FaultClass, seed: Seed) -> Option<Box<dyn Subject>> {
+        let scenario = class.knobs(seed, Subject::scenario(self))?;
+        // What cannot be deployed, such as a run that is too long for turmoil, is not drawn.
+        let varied = Deployment::with_strategy(&scenario, Subject::strategy(self), self.engine()).ok()?;
+        Some(Box::new(varied))
     }
 
     fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {

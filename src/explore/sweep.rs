@@ -10,7 +10,7 @@ use crate::class::FaultClass;
 use crate::explore::cell::Tally;
 use crate::explore::certify::{self, Sample};
 use crate::explore::observe::NoResult;
-use crate::explore::{Case, Mark, RunKey, Subject, observe, seeds_of_a_claim};
+use crate::explore::{Case, Mark, RunKey, Staged, Subject, observe, seeds_of_a_claim};
 use crate::seed::Seed;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -160,9 +160,9 @@ impl Sweep<'_> {
             return Ok(());
         }
         let tally = &mut share.tallies[ticket.cell];
-        let mut one = |key, seed: Seed, plan| -> Result<Vec<Mark>, Stopped> {
+        let mut one = |on: &dyn Subject, key, seed: Seed, plan| -> Result<Vec<Mark>, Stopped> {
             let no_result = |why| Stopped::NoResult { strategy: subject.strategy().name(), class, seed, why };
-            let seen = observe(subject, class, seed, &plan).map_err(no_result)?;
+            let seen = observe(on, class, seed, &plan).map_err(no_result)?;
             let case = Case { key, seed, plan };
             tally.add(&case, &seen);
             let broken = seen.findings.iter().map(|finding| finding.mark).collect();
@@ -174,7 +174,7 @@ impl Sweep<'_> {
         if ticket.first == 0 {
             for (claim, (plan, letters)) in subject.claims(class).into_iter().enumerate() {
                 for seed in seeds_of_a_claim(subject, class, self.base) {
-                    let broken = one(RunKey::Pinned(claim), seed, plan.clone())?;
+                    let broken = one(subject, RunKey::Pinned(claim), seed, plan.clone())?;
                     if letters.iter().all(|letter| broken.contains(&Mark::Letter(*letter))) {
                         break;
                     }
@@ -187,7 +187,8 @@ impl Sweep<'_> {
                 break;
             }
             let seed = self.base.nth(i);
-            one(RunKey::Sampled(i), seed, subject.plan(class, seed))?;
+            let staged = Staged::of(subject, class, seed);
+            one(&*staged, RunKey::Sampled(i), seed, staged.plan(class, seed))?;
         }
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! Every knob of a scenario, for people who write one: meaning, unit and bounds here, the
 //! default from [`Scenario::default`], so that it cannot be wrong.
 
+use crate::report::words::wrap;
 use crate::scenario::Scenario;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A knob, by its path in a scenario's TOML.
 pub struct Knob {
@@ -73,15 +76,54 @@ impl Knob {
 
 /// Path and TOML value of everything in the default scenario.
 fn defaults() -> Vec<(String, String)> {
-    let scenario = toml::Table::try_from(Scenario::default()).expect("a scenario has only values that TOML knows");
+    leaves(&Scenario::default()).into_iter().map(|(path, value)| (path, value.to_string())).collect()
+}
+
+/// Path and TOML value of everything in a scenario.
+fn leaves(scenario: &Scenario) -> Vec<(String, toml::Value)> {
+    let scenario = toml::Table::try_from(scenario).expect("a scenario has only values that TOML knows");
     let mut leaves = Vec::new();
-    for (key, value) in &scenario {
+    for (key, value) in scenario {
         match value {
-            toml::Value::Table(inner) => leaves.extend(inner.iter().map(|(k, v)| (format!("{key}.{k}"), v.to_string()))),
-            other => leaves.push((key.clone(), other.to_string())),
+            toml::Value::Table(inner) => leaves.extend(inner.into_iter().map(|(k, v)| (format!("{key}.{k}"), v))),
+            other => leaves.push((key, other)),
         }
     }
     leaves
+}
+
+/// A knob of a run that is not what its deployment has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Drawn {
+    /// Its path in a scenario's TOML.
+    pub knob: String,
+    /// What it was in the run.
+    pub drawn: toml::Value,
+    /// What the deployment has; `None` if it has no such knob.
+    pub given: Option<toml::Value>,
+}
+
+/// The knobs that a run does not share with the deployment that it varies, in the order of the TOML.
+pub fn drawn(of: &Scenario, given: &Scenario) -> Vec<Drawn> {
+    let known: BTreeMap<String, toml::Value> = leaves(given).into_iter().collect();
+    let all = leaves(of).into_iter().map(|(knob, drawn)| Drawn { given: known.get(&knob).cloned(), knob, drawn });
+    all.filter(|knob| knob.given.as_ref() != Some(&knob.drawn)).collect()
+}
+
+/// The same for people: lines of at most `width` columns and an empty one, or nothing at all.
+pub fn told(drawn: &[Drawn], width: usize) -> Vec<String> {
+    if drawn.is_empty() {
+        return Vec::new();
+    }
+    let plain = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let told = |knob: &Drawn| match &knob.given {
+        Some(given) => format!("{} {} (not {})", knob.knob, plain(&knob.drawn), plain(given)),
+        None => format!("{} {}", knob.knob, plain(&knob.drawn)),
+    };
+    let list: Vec<String> = drawn.iter().map(told).collect();
+    let mut lines = wrap(&format!("knobs: {}", list.join(", ")), width);
+    lines.push(String::new());
+    lines
 }
 
 #[cfg(test)]

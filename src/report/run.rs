@@ -5,6 +5,7 @@ use crate::class::FaultClass;
 use crate::explore::Observed;
 use crate::explore::witness::Expected;
 use crate::plan::{Fault, FaultPlan};
+use crate::report::knobs::Drawn;
 use crate::report::words;
 use crate::world::EngineKind;
 use serde::Serialize;
@@ -22,6 +23,8 @@ struct RunRow<'a> {
     engine: &'static str,
     digest: String,
     felt: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    knobs: &'a [Drawn],
     receipts: Vec<ReceiptRow<'a>>,
     broken: Vec<Expected>,
     excused: Vec<ExcuseRow<'a>>,
@@ -49,11 +52,11 @@ struct ExcuseRow<'a> {
     why: &'a str,
 }
 
-/// The text of one run.
+/// The text of one run, with the knobs in which it differs from its deployment.
 ///
 /// # Panics
 /// Never: everything in a run can be written as JSON.
-pub fn render(strategy: &str, faults: FaultClass, engine: EngineKind, plan: &FaultPlan, seen: &Observed) -> String {
+pub fn render(strategy: &str, faults: FaultClass, engine: EngineKind, knobs: &[Drawn], plan: &FaultPlan, seen: &Observed) -> String {
     let receipts = plan.faults.iter().zip(&seen.run.receipts).map(|(planned, receipt)| ReceiptRow {
         planned,
         what: words::fault(planned),
@@ -70,6 +73,7 @@ pub fn render(strategy: &str, faults: FaultClass, engine: EngineKind, plan: &Fau
         engine: engine.name(),
         digest: seen.run.trace.digest().to_string(),
         felt: seen.felt,
+        knobs,
         receipts: receipts.collect(),
         broken: seen.findings.iter().map(Expected::from).collect(),
         excused: seen.excuses.iter().map(|(id, why)| ExcuseRow { rule: id.name(), why }).collect(),
@@ -90,6 +94,6 @@ mod tests {
         let subject = MadeUp::of(&SAFE).breaking(|_, _| &[InvariantId::PaidOnce]);
         let plan = subject.plan(FaultClass::Pause, Seed(3));
         let seen = observe(&subject, FaultClass::Pause, Seed(3), &plan).unwrap();
-        insta::assert_snapshot!(render("made-up-safe", FaultClass::Pause, EngineKind::Event, &plan, &seen));
+        insta::assert_snapshot!(render("made-up-safe", FaultClass::Pause, EngineKind::Event, &[], &plan, &seen));
     }
 }

@@ -3,7 +3,7 @@
 use crate::class::FaultClass;
 use crate::explore::cell::Broken;
 use crate::explore::{Case, Subject, Witness, observe};
-use crate::report::story;
+use crate::report::{knobs, story};
 use crate::seed::Seed;
 use crate::world::EngineKind;
 
@@ -30,12 +30,15 @@ pub struct NotRepeated {
 /// It does not repeat.
 pub fn witness(subject: &dyn Subject, engine: EngineKind, class: FaultClass, broken: &Broken) -> Result<Witness, NotRepeated> {
     let Case { seed, plan, .. } = &broken.case;
+    let staged = broken.case.staged(subject, class);
+    let varied = &*staged;
     let not_repeated = |why| NotRepeated { strategy: subject.strategy().name(), class, seed: *seed, why };
-    let seen = observe(subject, class, *seed, plan).map_err(|e| not_repeated(e.to_string()))?;
+    let seen = observe(varied, class, *seed, plan).map_err(|e| not_repeated(e.to_string()))?;
     if !seen.findings.contains(&broken.finding) {
         return Err(not_repeated(format!("the second time {} did not break in the same way", broken.finding.rule)));
     }
-    let lines = story::story(&seen, plan, subject.calendar(), subject.scenario().nodes, STORY_WIDTH);
-    let plain: Vec<String> = lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
-    Ok(Witness::of(subject.scenario(), class, engine, plan, &seen, &plain))
+    let drawn = knobs::told(&knobs::drawn(varied.scenario(), subject.scenario()), STORY_WIDTH);
+    let lines = story::story(&seen, plan, varied.calendar(), varied.scenario().nodes, STORY_WIDTH);
+    let plain: Vec<String> = drawn.iter().chain(&lines).map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+    Ok(Witness::of(varied.scenario(), class, engine, plan, &seen, &plain))
 }
