@@ -53,6 +53,7 @@
 
 use crate::class::FaultClass;
 use crate::explore::certify::{Distrust, certify};
+use crate::explore::exhaust::{self, Column, Done};
 use crate::explore::observe::NoResult;
 use crate::explore::sweep::{Quota, Stopped, Sweep, Watch};
 use crate::explore::{Cell, Mark, Observed, Row, Subject, Survey, Witness, observe};
@@ -118,19 +119,29 @@ impl Check {
         let deployment = Deployment::with_strategy(&self.scenario, self.strategy, self.engine)?;
         let subjects: [&dyn Subject; 1] = [&deployment];
         let looked_at = |class: &FaultClass| *class == FaultClass::Calm || self.classes.contains(class);
-        let classes: Vec<FaultClass> = FaultClass::ALL.into_iter().filter(looked_at).collect();
-        let sweep =
-            Sweep { subjects: &subjects, classes: &classes, base: self.base, quota: Quota::Seeds(self.seeds), threads: self.threads };
+        let mut classes: Vec<FaultClass> =
+            FaultClass::ALL.into_iter().filter(|class| *class != FaultClass::Single && looked_at(class)).collect();
+        let quota = Quota::Seeds(self.seeds);
+        let sweep = Sweep { subjects: &subjects, classes: &classes, base: self.base, quota, threads: self.threads };
         let never = AtomicBool::new(false);
         let mut swept = sweep.run(&Watch { cancelled: &never, out_of_time: &|| false, progress: &|_| () })?;
         let certified = certify(&subjects, &swept.samples, self.threads, &never).map_err(CheckError::Differs)?;
-        let row = Row::weigh(&deployment, &classes, swept.tallies.remove(0));
+        let mut row = Row::weigh(&deployment, &classes, swept.tallies.remove(0));
+        // On turmoil, where a run takes a third of a second, they are left out.
+        if self.classes.contains(&FaultClass::Single) && self.engine == EngineKind::Event {
+            let column = Column::of(&deployment, self.base);
+            let enumeration = column.enumeration()?;
+            let done =
+                enumeration.run(Done::default(), |_| true, self.threads, &exhaust::Watch { cancelled: &never, progress: &|_| () })?;
+            row.cells.push(enumeration.weigh(done).column());
+            classes.push(FaultClass::Single);
+        }
         if let Some(cell) = row.cells.iter().find(|cell| cell.blind()) {
             return Err(CheckError::Blind { class: cell.class, runs: cell.tally.runs });
         }
         let broken = row.cells.iter().filter_map(|cell| Some((cell.class, cell.witness()?)));
         let witnesses = broken.map(|(class, broken)| report::witness(&deployment, self.engine, class, broken)).collect::<Result<_, _>>()?;
-        let survey = Survey { base: self.base, engine: self.engine, quota: sweep.quota, classes, rows: vec![row], certified };
+        let survey = Survey { base: self.base, engine: self.engine, quota, classes, rows: vec![row], certified };
         Ok(Checked { survey, time_scale: deployment.scenario().time_scale, witnesses })
     }
 }

@@ -5,6 +5,7 @@ use crate::class::{Class, Draw, FaultClass, Mixes};
 use crate::id::HostId;
 use crate::plan::{Direction, Fault, Harm, Target};
 use crate::scenario::Scenario;
+use crate::seed::Seed;
 use crate::step::Step;
 use crate::time::{Span, millis};
 use crate::trace::Phase;
@@ -176,6 +177,10 @@ impl Class for Single {
         let Some(kind) = core.choose(&mut draw.rng) else { return Vec::new() };
         let Some(step) = draw.step(|step| kind.strikes(step, steps)) else { return Vec::new() };
         vec![kind.harm(draw.scenario).when(draw.in_phase(step, kind.phase))]
+    }
+
+    fn knobs(&self, _: Seed, given: &Scenario) -> Option<Scenario> {
+        Some(given.of_one_period())
     }
 
     fn mixes(&self) -> Mixes {

@@ -2,6 +2,7 @@
 
 use crate::class::{KINDS, Kind};
 use crate::cli::exit::Failure;
+use crate::cli::progress::Units;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{CANCELLED, Exit, input, listen_for_interrupts, names, numbers, out, threads};
 use crate::explore::Subject;
@@ -15,7 +16,6 @@ use crate::seed::Seed;
 use crate::strategy::Strategy;
 use crate::world::{Deployment, EngineKind};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -255,20 +255,18 @@ impl Kept<'_> {
             let kept = format!("going on after {} of {} units\n\n", thousands(earlier.units.len() as u64), thousands(enumeration.units()));
             out::print(&kept)?;
         }
-        let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left").expect("the template is right");
-        let bar = ProgressBar::new(enumeration.units()).with_style(style.progress_chars("━╸─"));
+        let bar = Units::new(enumeration.units());
         let watch = Stopwatch::start();
         let kept = Mutex::new((Duration::ZERO, Ok(())));
         let progress = |done: &Done| {
-            bar.set_position(done.units.len() as u64);
-            bar.set_message(format!("{title}  {} runs", thousands(done.runs().runs)));
+            bar.show(done.units.len() as u64, format!("{title}  {} runs", thousands(done.runs().runs)));
             let mut kept = kept.lock().expect("nothing here panics");
             if watch.elapsed() >= kept.0 + KEEP_EVERY {
                 *kept = (watch.elapsed(), self.keep(done));
             }
         };
         let done = enumeration.run(earlier, |_| true, threads(self.args.threads), &Watch { cancelled: &CANCELLED, progress: &progress });
-        bar.finish_and_clear();
+        bar.end();
         let done = done?;
         kept.into_inner().expect("nothing here panics").1?;
         if (done.units.len() as u64) < enumeration.units() {

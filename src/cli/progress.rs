@@ -26,9 +26,7 @@ impl Bar {
             (Quota::Seeds(n), _) => n * cells as u64,
             (Quota::Time, budget) => budget.unwrap_or_default().as_millis() as u64,
         };
-        let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left").expect("the template is right");
-        let bar = ProgressBar::new(length).with_style(style.progress_chars("━╸─"));
-        Bar { shown: bar, cells, watch, budget, drawn: AtomicU64::new(0) }
+        Bar { shown: bar(length), cells, watch, budget, drawn: AtomicU64::new(0) }
     }
 
     /// Moves on.
@@ -49,4 +47,30 @@ impl Bar {
     pub fn end(&self) {
         self.shown.finish_and_clear();
     }
+}
+
+/// A bar over units of work that are counted elsewhere.
+pub struct Units(ProgressBar);
+
+impl Units {
+    /// A bar over so many.
+    pub fn new(length: u64) -> Units {
+        Units(bar(length))
+    }
+
+    /// So many are done.
+    pub fn show(&self, done: u64, told: String) {
+        self.0.set_message(told);
+        self.0.set_position(done);
+    }
+
+    /// Takes the bar away.
+    pub fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+fn bar(length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left").expect("the template is right");
+    ProgressBar::new(length).with_style(style.progress_chars("━╸─"))
 }

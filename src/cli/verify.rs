@@ -2,12 +2,13 @@
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
-use crate::cli::progress::Bar;
+use crate::cli::progress::{Bar, Units};
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{CANCELLED, Exit, VerifyArgs, listen_for_interrupts, names, out, threads};
 use crate::explore::certify::certify;
+use crate::explore::exhaust::{self, Column, Done};
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
-use crate::explore::{Row, Subject, Survey};
+use crate::explore::{Cell, Row, Subject, Survey};
 use crate::plan::duration;
 use crate::report::files::{self, Folder};
 use crate::report::table::Setting;
@@ -31,7 +32,10 @@ const SEEDS_ON_TURMOIL: u64 = 2;
 struct Order {
     /// Each strategy, and the rules of its database.
     rows: Vec<(&'static dyn Strategy, Rules)>,
+    /// The classes whose faults are drawn.
     classes: Vec<FaultClass>,
+    /// Whether single faults are enumerated.
+    single: bool,
     base: Seed,
     quota: Quota,
     budget: Option<Duration>,
@@ -58,9 +62,10 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
 
     let watch = Stopwatch::start();
     let swept = order.sweep(&subjects, watch)?;
+    let singles = order.singles(&subjects)?;
     let certified = certify(&subjects, &swept.samples, order.threads, &CANCELLED).map_err(|e| Failure::Distrust(e.to_string()))?;
     let took = watch.elapsed();
-    let survey = order.weigh(&subjects, swept, certified);
+    let survey = order.weigh(&subjects, swept, singles, certified);
     let files = order.files(&subjects, &survey)?;
     if CANCELLED.load(Ordering::SeqCst) {
         return Err(Failure::Interrupted);
@@ -98,13 +103,16 @@ impl Order {
             return Err(Failure::usage("--budget: no time is left for a single run; write for example `30s`"));
         }
         let engine = names::engine(&args.engine)?;
+        // On turmoil it would take an hour; whoever asks for it gets it.
+        let single = if wanted.is_empty() { engine == EngineKind::Event } else { wanted.contains(&FaultClass::Single) };
         let seeds = args.seeds.unwrap_or(match engine {
             EngineKind::Event => SEEDS,
             EngineKind::Turmoil => SEEDS_ON_TURMOIL,
         });
         Ok(Order {
             rows,
-            classes: FaultClass::ALL.into_iter().filter(looked_at).collect(),
+            classes: FaultClass::ALL.into_iter().filter(|class| *class != FaultClass::Single && looked_at(class)).collect(),
+            single,
             base: Seed(args.seed),
             quota: if budget.is_some() { Quota::Time } else { Quota::Seeds(seeds) },
             budget,
@@ -120,7 +128,7 @@ impl Order {
             (Quota::Seeds(n), _) => format!("{} a cell", count(n as usize, "seed")),
             (Quota::Time, None) => unreachable!("a time quota has a budget"),
         };
-        let (strategies, classes) = (count(self.rows.len(), "row"), count(self.classes.len(), "fault class"));
+        let (strategies, classes) = (count(self.rows.len(), "row"), count(self.classes.len() + usize::from(self.single), "fault class"));
         let engine = words::engine(self.engine, time_scale);
         let head = format!("base seed {}: {strategies} × {classes}, {much}, {engine}", self.base);
         words::wrap(&head, out::width()).into_iter().map(|line| line + "\n").collect::<String>() + "\n"
@@ -135,9 +143,33 @@ impl Order {
         swept.map_err(Failure::from)
     }
 
-    fn weigh(&self, subjects: &[&dyn Subject], swept: Swept, certified: usize) -> Survey {
-        let rows = subjects.iter().zip(swept.tallies).map(|(subject, tallies)| Row::weigh(*subject, &self.classes, tallies)).collect();
-        Survey { base: self.base, engine: self.engine, quota: self.quota, classes: self.classes.clone(), rows, certified }
+    /// The column of enumerated faults, a cell for each row; none if it was not asked for.
+    fn singles(&self, subjects: &[&dyn Subject]) -> Result<Vec<Cell>, Failure> {
+        if !self.single {
+            return Ok(Vec::new());
+        }
+        let bar = Units::new(subjects.len() as u64);
+        let cell = |(n, subject): (usize, &&dyn Subject)| {
+            bar.show(n as u64, "rows  every single fault".to_owned());
+            let column = Column::of(*subject, self.base);
+            let enumeration = column.enumeration()?;
+            let done =
+                enumeration.run(Done::default(), |_| true, self.threads, &exhaust::Watch { cancelled: &CANCELLED, progress: &|_| () })?;
+            if (done.units.len() as u64) < enumeration.units() { Err(Failure::Interrupted) } else { Ok(enumeration.weigh(done).column()) }
+        };
+        let cells = subjects.iter().enumerate().map(cell).collect();
+        bar.end();
+        cells
+    }
+
+    fn weigh(&self, subjects: &[&dyn Subject], swept: Swept, singles: Vec<Cell>, certified: usize) -> Survey {
+        let mut rows: Vec<Row> =
+            subjects.iter().zip(swept.tallies).map(|(subject, tallies)| Row::weigh(*subject, &self.classes, tallies)).collect();
+        for (row, cell) in rows.iter_mut().zip(singles) {
+            row.cells.push(cell);
+        }
+        let classes = self.classes.iter().copied().chain(self.single.then_some(FaultClass::Single)).collect();
+        Survey { base: self.base, engine: self.engine, quota: self.quota, classes, rows, certified }
     }
 
     /// The verdicts, and a witness for each cell that broke of its own.

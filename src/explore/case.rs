@@ -33,9 +33,11 @@ pub struct Case {
 }
 
 impl Case {
-    /// What it is run on. Pinned and enumerated plans are made for the subject as it is; what is drawn may bring knobs of its own.
+    /// What it is run on. Pinned plans, and those that were enumerated on a subject, are made for the subject as it is; what is
+    /// drawn may bring knobs of its own, and the table's enumeration looks at one period.
     pub fn staged<'a>(&self, subject: &'a dyn Subject, class: FaultClass) -> Staged<'a> {
         match self.key {
+            RunKey::Enumerated(_) if class == FaultClass::Single => Staged::of(subject, class, self.seed),
             RunKey::Pinned(_) | RunKey::Enumerated(_) => Staged::Given(subject),
             RunKey::Sampled(_) | RunKey::Steered(_) => Staged::of(subject, class, self.seed),
         }

@@ -16,7 +16,7 @@ use crate::class::{FaultClass, Kind};
 use crate::explore::cell::{Apart, Tally};
 use crate::explore::crew::crew;
 use crate::explore::sweep::Stopped;
-use crate::explore::{Case, Cell, Mark, Observed, RunKey, Subject, observe};
+use crate::explore::{Case, Cell, Mark, Observed, RunKey, Staged, Subject, observe};
 use crate::plan::FaultPlan;
 use crate::seed::Seed;
 use crate::trace::{Event, StepName};
@@ -313,17 +313,26 @@ impl Exhausted {
     }
 }
 
-/// All single faults of the table's column, as its cell.
-///
-/// # Errors
-/// It was cancelled, or a run had no result.
-pub fn column(subject: &dyn Subject, seed: Seed, threads: usize, cancelled: &AtomicBool) -> Result<Cell, Stopped> {
-    let enumeration = Enumeration::of(subject, &point::kinds(false), seed, Faults::Single)?;
-    let done = enumeration.run(Done::default(), |_| true, threads, &Watch { cancelled, progress: &|_| () })?;
-    if (done.units.len() as u64) < enumeration.units() {
-        return Err(Stopped::Cancelled);
+/// The table's column: all single faults of its kinds in one period of a subject.
+pub struct Column<'a> {
+    staged: Staged<'a>,
+    seed: Seed,
+}
+
+impl<'a> Column<'a> {
+    /// Of this subject; its runs have the first seed of a sweep with this base.
+    pub fn of(subject: &'a dyn Subject, base: Seed) -> Column<'a> {
+        let seed = base.nth(0);
+        Column { staged: Staged::of(subject, FaultClass::Single, seed), seed }
     }
-    Ok(enumeration.weigh(done).column())
+
+    /// Everything that is to be tried.
+    ///
+    /// # Errors
+    /// The calm run has no result.
+    pub fn enumeration(&self) -> Result<Enumeration<'_>, Stopped> {
+        Enumeration::of(&*self.staged, &point::kinds(false), self.seed, Faults::Single)
+    }
 }
 
 #[cfg(test)]

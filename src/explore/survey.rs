@@ -1,7 +1,7 @@
 //! The whole table with everything that a report needs to know about how it came to be.
 
 use crate::class::FaultClass;
-use crate::explore::cell::{Cell, Tally};
+use crate::explore::cell::{Apart, Cell, Tally};
 use crate::explore::sweep::Quota;
 use crate::explore::{Mark, Subject};
 use crate::scenario::Rules;
@@ -89,9 +89,17 @@ impl Survey {
         self.cells().map(|(_, cell)| cell.tally.pinned.len()).sum()
     }
 
-    /// The fewest and the most sampled runs that any cell got whose class can strike its strategy.
+    /// Steered and enumerated runs, all cells together.
+    pub fn apart(&self) -> Apart {
+        let add =
+            |sum: Apart, (_, cell): (&Row, &Cell)| Apart { runs: sum.runs + cell.tally.apart.runs, felt: sum.felt + cell.tally.apart.felt };
+        self.cells().fold(Apart::default(), add)
+    }
+
+    /// The fewest and the most sampled runs that any cell got whose class is drawn and can strike its strategy.
     pub fn spread(&self) -> (u64, u64) {
-        let runs = || self.cells().filter(|(_, cell)| cell.misses.is_none()).map(|(_, cell)| cell.tally.runs);
+        let drawn = |cell: &Cell| cell.misses.is_none() && cell.class != FaultClass::Single;
+        let runs = || self.cells().filter(|(_, cell)| drawn(cell)).map(|(_, cell)| cell.tally.runs);
         (runs().min().unwrap_or(0), runs().max().unwrap_or(0))
     }
 }

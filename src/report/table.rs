@@ -294,6 +294,7 @@ fn tell(cell: &Cell, surprise: &Surprise) -> (&'static str, String) {
         let broken = &cell.tally.broken[mark];
         let how_often = match (broken.case.key, broken.runs) {
             (RunKey::Pinned(_), 0) => "in the pinned plan".to_owned(),
+            (_, 0) => format!("in {} of {} runs that were chosen", thousands(broken.apart), thousands(cell.tally.apart.runs)),
             (_, n) => format!("in {} of {} runs", thousands(n), thousands(cell.tally.runs)),
         };
         format!("{how_often}, first: {}", broken.finding.what)
@@ -327,6 +328,9 @@ fn look(row: &Row, cell: &Cell, first: Seed, setting: &Setting) -> String {
     }
     if missing(cell).next().is_some() {
         return format!("look: onceproof replay --strategy {strategy}{rules} --faults {class} --pinned --seed {first}");
+    }
+    if class == FaultClass::Single {
+        return format!("look: onceproof exhaust --strategy {strategy}{rules} --kinds core --seed {first}");
     }
     format!("look: onceproof verify --strategy {strategy}{rules} --faults {class} --seeds {}", (cell.tally.runs * 4).max(1000))
 }
@@ -364,6 +368,16 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
             words::engine(survey.engine, setting.time_scale)
         ),
     ];
+    if survey.classes.contains(&FaultClass::Single) {
+        let singles = survey.cells().filter(|(_, cell)| cell.class == FaultClass::Single).map(|(_, cell)| cell.tally.apart);
+        let (runs, felt) = singles.fold((0, 0), |sum, apart| (sum.0 + apart.runs, sum.1 + apart.felt));
+        let more = if survey.rows.len() == 1 { "" } else { ", all rows together" };
+        lines.push(format!(
+            "single: complete for seven kinds of single faults, {} of which {} felt{more}",
+            count(runs as usize, "run"),
+            thousands(felt)
+        ));
+    }
     lines.extend(worth(survey));
     lines.push(format!("written: {0}/verdicts.json, witnesses in {0}/witnesses", setting.reports));
     // The first line is painted, and paint has no width.
@@ -374,7 +388,8 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
 
 /// How sure "ok" is, for the cell that was felt least.
 fn worth(survey: &Survey) -> Option<String> {
-    let holding = survey.cells().filter(|(_, cell)| cell.misses.is_none() && cell.own().next().is_none() && !cell.undecided());
+    let holding =
+        survey.cells().filter(|(_, cell)| cell.misses.is_none() && cell.own().next().is_none() && cell.tally.felt > 0 && !cell.undecided());
     let (row, weakest) = holding.min_by_key(|(_, cell)| cell.tally.felt)?;
     let felt = weakest.tally.felt;
     Some(format!(
