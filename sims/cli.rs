@@ -1,58 +1,10 @@
 //! The program as its users meet it: exit codes, what goes to which stream, what is written,
 //! and what every kind of bad input is answered with.
 
+use crate::desk::{Desk, WITNESS, refused, text};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
-
-/// An empty folder to run the program in.
-struct Desk(TempDir);
-
-impl Desk {
-    fn new() -> Desk {
-        Desk(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("onceproof"));
-        command.current_dir(self.0.path()).args(args).env_remove("COLUMNS");
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
-    }
-
-    /// A desk on which no-guard's calm run, which has to break, has left a witness.
-    fn with_witness() -> (Desk, String) {
-        let desk = Desk::new();
-        let done = desk.run(&["--strategy", "no-guard", "--faults", "calm", "--seeds", "3"]);
-        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-        let witness = fs::read_to_string(desk.path(WITNESS)).unwrap();
-        (desk, witness)
-    }
-}
-
-const WITNESS: &str = "reports/witnesses/no-guard--calm.toml";
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// The run ended with exit code 2 and one line of error that says all these things.
-fn refused(done: &Output, says: &[&str]) {
-    let error = text(&done.stderr);
-    assert_eq!(done.status.code(), Some(2), "{error}");
-    assert!(error.starts_with("error: ") && error.lines().count() == 1, "not one line: {error}");
-    for word in says {
-        assert!(error.contains(word), "`{word}` is missing in: {error}");
-    }
-}
+use std::process::{Command, Stdio};
 
 #[test]
 fn unknown_names_are_answered_with_the_nearest_and_nothing_is_written() {

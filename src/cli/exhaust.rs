@@ -94,6 +94,10 @@ pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
     let deployments = rows.iter().map(deploy).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
     listen_for_interrupts();
+    if !args.json {
+        let faults = if args.faults == Faults::Single { "single faults" } else { "pairs of faults" };
+        out::print(&format!("seed {}: {faults} of {}, {}\n\n", args.seed, count(kinds.len(), "kind"), count(rows.len(), "row")))?;
+    }
     let watch = Stopwatch::start();
     let mut pages = Vec::new();
     for (n, (deployment, (strategy, rules))) in deployments.iter().zip(&rows).enumerate() {
@@ -104,11 +108,11 @@ pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
         pages.push(Page { name: strategy.name(), rules: *rules, enumeration, exhausted });
     }
     let took = watch.elapsed();
-    let (files, gone) = files(&deployments, &pages, args.faults)?;
+    let files = files(&deployments, &pages, args.faults)?;
     if CANCELLED.load(Ordering::SeqCst) {
         return Err(Failure::Interrupted);
     }
-    folder.replace(&files, &gone).map_err(Failure::usage)?;
+    folder.replace(&files, &gone(&pages, args.faults)).map_err(Failure::usage)?;
     if args.json {
         out::print(&files[0].1)?;
     } else {
@@ -144,24 +148,28 @@ fn kinds(args: &ExhaustArgs) -> Result<Vec<&'static Kind>, Failure> {
     Ok(KINDS.iter().filter(|kind| wanted.iter().any(|w| w.name == kind.name)).collect())
 }
 
-/// The JSON, and a witness for each kind that broke something of its own; and the witnesses that are gone.
-fn files(deployments: &[Deployment], pages: &[Page<'_>], faults: Faults) -> Result<(Vec<(String, String)>, Vec<String>), Failure> {
+/// The JSON, and a witness for each kind that broke something of its own.
+fn files(deployments: &[Deployment], pages: &[Page<'_>], faults: Faults) -> Result<Vec<(String, String)>, Failure> {
     let mut files = vec![(EXHAUST.to_owned(), exhaust::json(pages, faults))];
-    let mut gone = Vec::new();
     for (deployment, page) in deployments.iter().zip(pages) {
-        gone.push(partial_name(&page.label(), faults));
         for (kind, cell) in &page.exhausted.kinds {
-            match cell.witness() {
-                None => gone.push(page.witness_name(kind)),
-                Some(broken) => {
-                    let witness = report::witness(deployment as &dyn Subject, EngineKind::Event, cell.class, broken)
-                        .map_err(|e| Failure::Distrust(e.to_string()))?;
-                    files.push((page.witness_name(kind), witness.to_toml()));
-                }
+            if let Some(broken) = cell.witness() {
+                let witness = report::witness(deployment as &dyn Subject, EngineKind::Event, cell.class, broken)
+                    .map_err(|e| Failure::Distrust(e.to_string()))?;
+                files.push((page.witness_name(kind), witness.to_toml()));
             }
         }
     }
-    Ok((files, gone))
+    Ok(files)
+}
+
+/// What is no longer true: what was kept of an enumeration that is complete now, and witnesses of kinds that broke nothing this time.
+fn gone(pages: &[Page<'_>], faults: Faults) -> Vec<String> {
+    let held = |page: &Page<'_>| {
+        let kinds = page.exhausted.kinds.iter().filter(|(_, cell)| cell.witness().is_none());
+        kinds.map(|(kind, _)| page.witness_name(kind)).collect::<Vec<_>>()
+    };
+    pages.iter().flat_map(|page| held(page).into_iter().chain([partial_name(&page.label(), faults)])).collect()
 }
 
 fn summary(pages: &[Page<'_>], took: Duration, args: &ExhaustArgs) -> String {

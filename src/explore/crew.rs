@@ -69,7 +69,10 @@ mod tests {
 
     #[test]
     fn a_crew_that_is_called_off_does_nothing() {
-        let states = crew(3, 1_000, &AtomicBool::new(true), || 0, |n, _| ControlFlow::Continue(*n += 1));
-        assert_eq!(states, [0, 0, 0]);
+        let work = |seen: &mut Vec<u64>, n| {
+            seen.push(n);
+            ControlFlow::Continue(())
+        };
+        assert_eq!(crew(3, 1_000, &AtomicBool::new(true), Vec::new, work), [[0; 0]; 3]);
     }
 }

@@ -85,6 +85,10 @@ fn is_quiet(event: &Event) -> bool {
     matches!(event, Event::Step { .. } | Event::Looked { .. } | Event::AttemptBegan { .. } | Event::AttemptEnded { .. })
 }
 
+/// What the world was like when a fault struck: which fault without its phase, which node, whether
+/// a request was under way, and after how many changes.
+type World = (&'static str, NodeId, bool, usize);
+
 /// Which of these points of one history another one stands for, so that trying both shows nothing new:
 ///
 /// * Before a step and after the one that the same node made before it, if less than a second passed
@@ -108,8 +112,7 @@ pub fn distinct(points: Vec<Point>, trace: &Trace) -> Vec<Point> {
         let ended = |event: &Event| matches!(*event, Event::Step { attempt, step, phase: Phase::After } if attempt.node == place.node && step == place.step.name);
         records[place.record..].iter().position(|r| ended(&r.event)).map_or(place.record, |n| place.record + n)
     };
-    // What the world was like when a fault of this kind struck this node: when something last changed. The time only matters close by.
-    let mut seen: BTreeMap<(&'static str, NodeId, bool, usize), Vec<(StepName, Phase, SimTime)>> = BTreeMap::new();
+    let mut seen: BTreeMap<World, Vec<(StepName, Phase, SimTime)>> = BTreeMap::new();
     let stands_for_itself = |point: &Point| {
         let Point { place, kind } = point;
         let (record, family) = match kind.phase {
