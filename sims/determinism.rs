@@ -50,7 +50,9 @@ fn traces(samples: &[Sample]) -> Vec<Trace> {
 fn expect_equal(samples: &[Sample], first: &[Trace], again: &[Trace]) {
     assert_eq!(first.len(), again.len());
     for (sample, (a, b)) in samples.iter().zip(first.iter().zip(again)) {
-        assert!(a.records().len() > 100, "{}: hardly anything happened", sample.name());
+        // A class that looks at one period has a third of the usual three.
+        let few = if sample.class == FaultClass::Single { 33 } else { 100 };
+        assert!(a.records().len() > few, "{}: hardly anything happened", sample.name());
         assert_eq!(Difference::between(a, b), None, "{}", sample.name());
         assert_eq!(a.digest(), b.digest(), "{}", sample.name());
     }

@@ -52,6 +52,7 @@ mod repetition;
 mod restart_frees;
 mod running_clock;
 mod same_second;
+mod shards;
 mod slow_clock;
 mod stale_claim;
 mod two_commands;

@@ -56,7 +56,7 @@ use crate::explore::certify::{Distrust, certify};
 use crate::explore::exhaust::{self, Column, Done};
 use crate::explore::observe::NoResult;
 use crate::explore::sweep::{Quota, Stopped, Sweep, Watch};
-use crate::explore::{Cell, Mark, Observed, Row, Subject, Survey, Witness, observe};
+use crate::explore::{Cell, Mark, Observed, Row, Shard, Subject, Survey, Witness, observe};
 use crate::id::Letter;
 use crate::report::words::{self, count, wrap};
 use crate::report::{self, NotRepeated, table};
@@ -122,7 +122,7 @@ impl Check {
         let mut classes: Vec<FaultClass> =
             FaultClass::ALL.into_iter().filter(|class| *class != FaultClass::Single && looked_at(class)).collect();
         let quota = Quota::Seeds(self.seeds);
-        let sweep = Sweep { subjects: &subjects, classes: &classes, base: self.base, quota, threads: self.threads };
+        let sweep = Sweep { subjects: &subjects, classes: &classes, base: self.base, quota, shard: Shard::WHOLE, threads: self.threads };
         let never = AtomicBool::new(false);
         let mut swept = sweep.run(&Watch { cancelled: &never, out_of_time: &|| false, progress: &|_| () })?;
         let certified = certify(&subjects, &swept.samples, self.threads, &never).map_err(CheckError::Differs)?;

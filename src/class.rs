@@ -130,6 +130,11 @@ impl FaultClass {
         self.class().knobs(seed, given)
     }
 
+    /// Whether the class swarm may mix it in, and how often.
+    pub fn mixes(self) -> Mixes {
+        self.class().mixes()
+    }
+
     /// A plan of this class, against a strategy with these steps.
     #[must_use]
     pub fn plan(self, seed: Seed, scenario: &Scenario, calendar: &Calendar, steps: &[Step]) -> FaultPlan {

@@ -4,6 +4,7 @@ mod exhaust;
 mod exit;
 mod input;
 mod list;
+mod merge;
 mod names;
 mod numbers;
 mod out;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use exit::Exit;
 
+use crate::explore::Shard;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +38,9 @@ Examples:
   onceproof                                      the whole table, about a minute on two cores
   onceproof --strategy dual-guard --seeds 5000   one row, looked at ten times as hard
   onceproof --faults crash,pause --budget 30s    two columns, as many seeds as fit in 30 s
+  onceproof --strategy dual-guard --until-bound 0.001
+                                                 until fewer than one run in a thousand may break it
+  onceproof --seeds 6000 --shard 1/3             a third of it here, the rest elsewhere; see `onceproof merge --help`
   onceproof replay reports/witnesses/no-guard--calm.toml
                                                  the story of a run that broke something
   onceproof replay --strategy lease-set-px --faults skew --seed 42
@@ -63,6 +68,8 @@ enum Command {
     /// Sweep strategies over fault classes and print the truth table (what happens without a command)
     #[command(after_help = EXAMPLES)]
     Verify(VerifyArgs),
+    /// Join the shards that `verify --shard` has written into one verdict
+    Merge(merge::MergeArgs),
     /// Tell the story of one run: of a witness file, or of a strategy, a fault class and a seed
     Replay(ReplayArgs),
     /// Try every single fault, or every pair, at every step of a calm period
@@ -93,6 +100,13 @@ struct VerifyArgs {
     /// Instead of a number of seeds: as many as fit in this time, such as 30s or 10m
     #[arg(long, value_name = "TIME", conflicts_with = "seeds")]
     budget: Option<String>,
+    /// Instead of a number of seeds: until each cell has felt and held so often that, with 95 % confidence, fewer
+    /// than this share of runs breaks it (0.001), or something broke, or it has had four times as many seeds
+    #[arg(long, value_name = "P", conflicts_with_all = ["seeds", "budget"], value_parser = numbers::share, allow_negative_numbers = true)]
+    until_bound: Option<f64>,
+    /// Only a part of the runs, such as 2/3, for `onceproof merge`: written to shard-2-of-3.json, without a verdict
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["budget", "until_bound"], value_parser = numbers::shard, allow_hyphen_values = true)]
+    shard: Option<Shard>,
     /// Print the verdicts as JSON instead of the table
     #[arg(long)]
     json: bool,
@@ -172,6 +186,7 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
     let done = match &cli.command {
         None => verify::run(&cli.verify),
         Some(Command::Verify(args)) => verify::run(args),
+        Some(Command::Merge(args)) => merge::run(args),
         Some(Command::Replay(args)) => replay::run(args),
         Some(Command::Exhaust(args)) => exhaust::run(args),
         Some(Command::List(args)) => list::run(args),

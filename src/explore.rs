@@ -2,9 +2,11 @@
 //! repeats, and keeping the first run that broke something.
 //!
 //! In reading order: a [`subject`] can be run and judged; [`mod@observe`] runs it once; [`sweep`]
-//! runs it under many seeds on all threads and tallies what it saw; a [`cell`] weighs a tally
-//! against what the strategy declares; [`certify`] runs a sample again; a [`witness`] keeps one
-//! run for replay. A [`survey`] is the whole table, the only thing that reports read.
+//! runs it, or a [`shard`] of it, under many seeds on all threads and tallies what it saw;
+//! [`coverage`] says where faults were felt, and [`steer`] goes where none was; a [`cell`] weighs a
+//! tally against what the strategy declares, with a [`bound`] on what it did not see; [`certify`]
+//! runs a sample again; a [`witness`] keeps one run for replay. A [`survey`] is the whole table, the
+//! only thing that reports read.
 //!
 //! Nothing here prints, reads a clock or writes a file.
 
@@ -12,10 +14,14 @@ pub mod bound;
 pub mod case;
 pub mod cell;
 pub mod certify;
+pub mod coverage;
 pub mod crew;
 pub mod exhaust;
+pub mod fingerprint;
 pub mod mark;
 pub mod observe;
+pub mod shard;
+pub mod steer;
 pub mod subject;
 pub mod survey;
 pub mod sweep;
@@ -25,9 +31,11 @@ pub mod witness;
 pub mod made_up;
 
 pub use case::{Case, RunKey};
-pub use cell::{Cell, Surprise};
+pub use cell::{Cell, Surprise, Tally};
+pub use coverage::Coverage;
 pub use mark::Mark;
 pub use observe::{Finding, Observed, observe};
+pub use shard::Shard;
 pub use subject::{Staged, Subject, seeds_of_a_claim};
 pub use survey::{Row, Survey};
 pub use witness::Witness;

@@ -8,6 +8,7 @@ pub mod json;
 pub mod knobs;
 pub mod list;
 pub mod run;
+pub mod shard;
 pub mod story;
 
 pub mod table;

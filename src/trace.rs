@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 pub type StepName = &'static str;
 
 /// Where in a step a fault can strike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Nothing has been sent.

@@ -25,6 +25,9 @@ use std::time::Duration;
 /// How often an enumeration of pairs is kept, so that it can be continued after anything.
 const KEEP_EVERY: Duration = Duration::from_secs(15);
 
+/// Bytes of the longest file of kept results that is read.
+const LONGEST: u64 = 512 * 1024 * 1024;
+
 /// What to exhaust.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
@@ -243,7 +246,7 @@ impl Kept<'_> {
         }
         let unreadable =
             |why: &dyn ToString| Failure::Usage(format!("{}: {}; remove the file to begin anew", path.display(), why.to_string()));
-        let partial: Partial = serde_json::from_str(&input::long_text(&path)?).map_err(|e| unreadable(&e))?;
+        let partial: Partial = serde_json::from_str(&input::read(&path, "results", LONGEST)?).map_err(|e| unreadable(&e))?;
         if partial.head != self.head {
             return Err(unreadable(&"it was begun with another version, seed or other kinds, and cannot be continued so"));
         }

@@ -8,22 +8,14 @@ use std::path::Path;
 /// Bytes of the longest file that is read. A witness has some kilobytes.
 const LONGEST: u64 = 8 * 1024 * 1024;
 
-/// Bytes of the longest file of results: one with some hundred tallies and the plans in them.
-const LONGEST_RESULTS: u64 = 256 * 1024 * 1024;
-
 /// The text of a witness file.
 pub fn text(path: &Path) -> Result<String, Failure> {
-    bounded(path, LONGEST, "witness")
+    read(path, "witness", LONGEST)
 }
 
-/// The text of a file of results.
-pub fn long_text(path: &Path) -> Result<String, Failure> {
-    bounded(path, LONGEST_RESULTS, "results")
-}
-
-/// The text of a file. What never ends, such as a device, or may keep one waiting, such as a
-/// pipe, is not even opened.
-fn bounded(path: &Path, longest: u64, kind: &str) -> Result<String, Failure> {
+/// The text of a file of at most `longest` bytes, which should be a `kind`. What never ends, such
+/// as a device, or may keep one waiting, such as a pipe, is not even opened.
+pub fn read(path: &Path, kind: &str, longest: u64) -> Result<String, Failure> {
     let name = path.display();
     let unreadable = |e: std::io::Error| Failure::Usage(format!("cannot read {name}: {e}"));
     if !fs::metadata(path).map_err(unreadable)?.is_file() {

@@ -1,8 +1,8 @@
 //! The progress bar on standard error: cells, seeds a second, time left. It shows itself only on a terminal.
 
 use crate::cli::stopwatch::Stopwatch;
-use crate::explore::sweep::{Progress, Quota};
-use crate::report::words::thousands;
+use crate::explore::sweep::{Progress, Quota, Sweep};
+use crate::report::words::{count, thousands};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,23 +10,56 @@ use std::time::Duration;
 /// Milliseconds between two drawings.
 const REDRAW_MS: u64 = 100;
 
+/// By what a bar moves.
+#[derive(Clone, Copy)]
+enum By {
+    Runs,
+    Time,
+    Cells,
+    /// It does not: nobody knows how far it is.
+    Nothing,
+}
+
+impl By {
+    fn bar(self, length: u64) -> ProgressBar {
+        let template = match self {
+            By::Nothing => "{spinner} {msg}",
+            By::Runs | By::Time | By::Cells => "{bar:32} {percent:>3} %  {msg}  {eta} left",
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is right");
+        ProgressBar::new(length).with_style(style.progress_chars("━╸─"))
+    }
+}
+
 /// A bar for one sweep.
 pub struct Bar {
     shown: ProgressBar,
     cells: usize,
     watch: Stopwatch,
-    budget: Option<Duration>,
+    by: By,
     drawn: AtomicU64,
 }
 
 impl Bar {
-    /// A bar over `cells` cells; under a time quota its length is the budget.
-    pub fn new(cells: usize, quota: Quota, budget: Option<Duration>, watch: Stopwatch) -> Bar {
-        let length = match (quota, budget) {
-            (Quota::Seeds(n), _) => n * cells as u64,
-            (Quota::Time, budget) => budget.unwrap_or_default().as_millis() as u64,
+    /// A bar for a sweep. Its length is the runs that will be made, or the budget, or the cells:
+    /// when a cell has felt enough, nobody knows before.
+    pub fn new(sweep: &Sweep<'_>, budget: Option<Duration>, watch: Stopwatch) -> Bar {
+        let cells = sweep.cells();
+        let (length, by) = match (sweep.quota, budget) {
+            (Quota::Seeds(n), _) => (sweep.shard.share(0..n) * cells as u64, By::Runs),
+            (Quota::Time, budget) => (budget.unwrap_or_default().as_millis() as u64, By::Time),
+            (Quota::Felt(_), _) => (cells as u64, By::Cells),
         };
-        Bar { shown: bar(length), cells, watch, budget, drawn: AtomicU64::new(0) }
+        Bar::of(length, by, cells, watch)
+    }
+
+    /// For runs whose number is not known.
+    pub fn steering(watch: Stopwatch) -> Bar {
+        Bar::of(0, By::Nothing, 0, watch)
+    }
+
+    fn of(length: u64, by: By, cells: usize, watch: Stopwatch) -> Bar {
+        Bar { shown: by.bar(length), by, cells, watch, drawn: AtomicU64::new(0) }
     }
 
     /// Moves on.
@@ -39,8 +72,15 @@ impl Bar {
             return;
         }
         let rate = progress.runs as f64 / elapsed.as_secs_f64().max(0.001);
-        self.shown.set_message(format!("{}/{} cells  {} seeds/s", progress.cells, self.cells, thousands(rate as u64)));
-        self.shown.set_position(self.budget.map_or(progress.runs, |_| now));
+        let told = format!("{}/{} cells  {} seeds/s", progress.cells, self.cells, thousands(rate as u64));
+        let (position, told) = match self.by {
+            By::Runs => (progress.runs, told),
+            By::Time => (now, told),
+            By::Cells => (progress.cells, told),
+            By::Nothing => (0, format!("{} towards what was left out", count(progress.runs as usize, "run"))),
+        };
+        self.shown.set_message(told);
+        self.shown.set_position(position);
     }
 
     /// Takes the bar away.
@@ -55,7 +95,7 @@ pub struct Units(ProgressBar);
 impl Units {
     /// A bar over so many.
     pub fn new(length: u64) -> Units {
-        Units(bar(length))
+        Units(By::Runs.bar(length))
     }
 
     /// So many are done.
@@ -68,9 +108,4 @@ impl Units {
     pub fn end(&self) {
         self.0.finish_and_clear();
     }
-}
-
-fn bar(length: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left").expect("the template is right");
-    ProgressBar::new(length).with_style(style.progress_chars("━╸─"))
 }

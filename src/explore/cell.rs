@@ -2,7 +2,7 @@
 //! declares ([`Expectation`]).
 
 use crate::class::FaultClass;
-use crate::explore::{Case, Finding, Mark, Observed, RunKey, bound};
+use crate::explore::{Case, Coverage, Finding, Mark, Observed, RunKey, bound};
 use crate::strategy::Expectation;
 use crate::world::Receipt;
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,9 @@ pub struct Tally {
     pub pinned: BTreeMap<usize, BTreeSet<Mark>>,
     /// What broke.
     pub broken: BTreeMap<Mark, Broken>,
+    /// Where faults were felt; kept for the class swarm.
+    #[serde(default)]
+    pub coverage: Coverage,
 }
 
 impl Tally {
@@ -129,6 +132,7 @@ impl Tally {
         self.apart.felt += other.apart.felt;
         self.receipts.merge(other.receipts);
         self.pinned.extend(other.pinned);
+        self.coverage.merge(other.coverage);
         for (mark, seen) in other.broken {
             self.note(mark, seen.runs, seen.apart, &seen.case, &seen.finding);
         }
@@ -159,6 +163,19 @@ pub enum Surprise {
     WentWrong { mark: Mark },
     /// It must never break, and too few runs felt the fault to say so.
     Undecided { because: &'static str },
+}
+
+/// How often something breaks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Share of the drawn runs that show it.
+    pub seen: f64,
+    /// It breaks at least so often.
+    pub lower: f64,
+    /// And at most so often.
+    pub upper: f64,
+    /// Seeds without a break after which a fix may be believed; `None` if no drawn run shows it.
+    pub to_believe_a_fix: Option<u64>,
 }
 
 /// A cell, weighed.
@@ -287,6 +304,17 @@ impl Cell {
     pub fn witness(&self) -> Option<&Broken> {
         let own = self.own().map(|mark| (mark, &self.tally.broken[&mark]));
         own.min_by_key(|(mark, broken)| (!self.is_surprising(*mark), *mark, broken.case.key)).map(|(_, broken)| broken)
+    }
+
+    /// How often drawn runs show a mark, and how often they may: 95 % bounds, each by itself. `None` if none was drawn.
+    pub fn rate(&self, mark: Mark) -> Option<Rate> {
+        let (broken, runs) = (self.tally.broken.get(&mark)?.runs, self.tally.runs);
+        Some(Rate {
+            seen: broken as f64 / runs as f64,
+            lower: bound::lower(broken, runs)?,
+            upper: bound::upper(broken, runs)?,
+            to_believe_a_fix: bound::to_believe_a_fix(broken, runs),
+        })
     }
 
     /// The 95 % upper bound on how often a run may still break, if nothing broke of its own; see [`bound::upper_bound`].

@@ -38,9 +38,41 @@ pub fn crew<S: Send>(
     })
 }
 
+/// What `make` makes of each number below `count`, in order; `None` for what was not begun because `cancelled` was set.
+///
+/// # Panics
+/// The system cannot start a thread.
+pub fn each<T: Send>(count: usize, threads: usize, cancelled: &AtomicBool, make: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
+    let work = |made: &mut Vec<(usize, T)>, n: u64| {
+        made.push((n as usize, make(n as usize)));
+        ControlFlow::Continue(())
+    };
+    let mut all: Vec<Option<T>> = std::iter::repeat_with(|| None).take(count).collect();
+    for (n, made) in crew(threads, count as u64, cancelled, Vec::new, work).into_iter().flatten() {
+        all[n] = Some(made);
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_stand_in_the_order_of_the_work() {
+        let never = AtomicBool::new(false);
+        for threads in [1, 4] {
+            assert_eq!(each(100, threads, &never, |n| n * n), (0..100).map(|n| Some(n * n)).collect::<Vec<_>>());
+        }
+        assert_eq!(each(0, 3, &never, |n| n), []);
+    }
+
+    #[test]
+    fn what_is_cancelled_is_not_begun() {
+        let cancelled = AtomicBool::new(false);
+        let made = each(100, 1, &cancelled, |n| cancelled.store(n == 9, Ordering::Relaxed));
+        assert_eq!(made.iter().flatten().count(), 10);
+    }
 
     fn done(threads: usize, stop_at: Option<u64>) -> Vec<u64> {
         let work = |seen: &mut Vec<u64>, n| {

@@ -2,29 +2,55 @@
 //!
 //! Work is handed out in tickets of a few seeds. Under [`Quota::Seeds`] a ticket belongs to a
 //! cell and a range of seeds, cell after cell, so what is seen does not depend on how many
-//! threads there are or which is faster. Under [`Quota::Time`] tickets go round the cells, so
-//! that all have got about the same number when time is up; how many is then up to the
-//! machine. A must-cell's pinned plans are always run, and first.
+//! threads there are or which is faster. Under [`Quota::Felt`] it goes in batches, and what is
+//! still open is decided between two batches, so neither does that. Under [`Quota::Time`] tickets
+//! go round the cells, so that all have got about the same number when time is up; how many is
+//! then up to the machine. A must-cell's pinned plans are always run, and first.
 
 use crate::class::FaultClass;
 use crate::explore::cell::Tally;
 use crate::explore::certify::{self, Sample};
 use crate::explore::observe::NoResult;
-use crate::explore::{Case, Mark, RunKey, Staged, Subject, observe, seeds_of_a_claim};
+use crate::explore::{Case, Mark, RunKey, Shard, Staged, Subject, observe, seeds_of_a_claim};
 use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 /// Seeds in one ticket: long enough that handing out costs nothing, short enough that threads end together.
 const TICKET: u64 = 25;
 
+/// Seeds of a cell between two looks at whether it has felt enough.
+pub const BATCH: u64 = 125;
+
+/// A cell that has felt less than one run in so many when it has had them all is given up.
+const PATIENCE: u64 = 4;
+
 /// How much a sweep does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Quota {
     /// This many seeds for each cell.
     Seeds(u64),
     /// As many as fit until [`Watch::out_of_time`].
     Time,
+    /// Until this many runs of a cell have felt their faults and none broke: batch after batch,
+    /// until something breaks of the cell's own, or [`Quota::cap`] is reached.
+    Felt(u64),
+}
+
+impl Quota {
+    /// The most seeds that a cell can get, if there is such a number.
+    pub fn cap(self) -> Option<u64> {
+        match self {
+            Quota::Seeds(n) => Some(n),
+            Quota::Time => None,
+            Quota::Felt(n) => Some(n.saturating_mul(PATIENCE).max(BATCH)),
+        }
+    }
 }
 
 /// What is swept.
@@ -37,6 +63,9 @@ pub struct Sweep<'a> {
     pub base: Seed,
     /// How much.
     pub quota: Quota,
+    /// Which part of it: of each cell, its seeds and its pinned plans by number. A part of
+    /// [`Quota::Felt`] would stop by itself, not where the whole stops.
+    pub shard: Shard,
     /// How many threads, at least 1.
     pub threads: usize,
 }
@@ -52,7 +81,7 @@ pub struct Watch<'a> {
 }
 
 /// How far a sweep is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Cells that are finished; under [`Quota::Time`] cells that have been looked at.
     pub cells: u64,
@@ -84,7 +113,6 @@ pub enum Stopped {
 /// Some seeds of one cell.
 #[derive(Clone, Copy)]
 struct Ticket {
-    number: u64,
     cell: usize,
     first: u64,
     end: u64,
@@ -104,9 +132,58 @@ impl Sweep<'_> {
     /// # Panics
     /// The system cannot start a thread.
     pub fn run(&self, watch: &Watch<'_>) -> Result<Swept, Stopped> {
-        let desk = Desk::new(self);
+        let (cells, mut seen) = (self.cells(), Seen::of(self.cells()));
+        match self.quota {
+            Quota::Seeds(n) => {
+                let tickets = (0..cells).flat_map(move |cell| tickets(cell, 0..n));
+                self.stage(&Desk::new(tickets, vec![n.div_ceil(TICKET).max(1); cells], &Progress::default()), watch, &mut seen)?;
+            }
+            Quota::Time => {
+                let round = move |n: u64| (0..cells).map(move |cell| Ticket { cell, first: n * TICKET, end: (n + 1) * TICKET });
+                self.stage(&Desk::new((0..).flat_map(round), vec![1; cells], &Progress::default()), watch, &mut seen)?;
+            }
+            Quota::Felt(wanted) => self.until_felt(wanted, watch, &mut seen)?,
+        }
+        Ok(self.collect(seen))
+    }
+
+    /// Batch after batch, for as long as a cell is open.
+    fn until_felt(&self, wanted: u64, watch: &Watch<'_>, seen: &mut Seen) -> Result<(), Stopped> {
+        let cap = self.quota.cap().unwrap_or(u64::MAX);
+        loop {
+            let open: Vec<usize> = (0..self.cells()).filter(|cell| self.is_open(*cell, wanted, cap, seen)).collect();
+            if open.is_empty() {
+                return Ok(());
+            }
+            let batch = |cell: &usize| {
+                let from = seen.tallies[*cell].runs;
+                tickets(*cell, from..(from + BATCH).min(cap))
+            };
+            let batches: Vec<Ticket> = open.iter().flat_map(batch).collect();
+            let so_far = Progress { cells: (self.cells() - open.len()) as u64, runs: seen.tallies.iter().map(|tally| tally.runs).sum() };
+            // Whether a cell is finished is known when its batch is.
+            self.stage(&Desk::new(batches.into_iter(), vec![u64::MAX; self.cells()], &so_far), watch, seen)?;
+        }
+    }
+
+    fn is_open(&self, cell: usize, wanted: u64, cap: u64, seen: &Seen) -> bool {
+        let (subject, class) = self.cell(cell);
+        let tally = &seen.tallies[cell];
+        let row = cell - cell % self.classes.len();
+        let calm = self.classes.iter().position(|class| *class == FaultClass::Calm).filter(|_| class != FaultClass::Calm);
+        let inherited: BTreeSet<Mark> = calm.map(|column| seen.tallies[row + column].broken.keys().copied().collect()).unwrap_or_default();
+        let broke = tally.broken.keys().any(|mark| !inherited.contains(mark));
+        class.misses(subject.strategy().steps()).is_none() && tally.runs < cap && (tally.runs == 0 || !broke && tally.felt < wanted)
+    }
+
+    fn cell(&self, cell: usize) -> (&dyn Subject, FaultClass) {
+        (self.subjects[cell / self.classes.len()], self.classes[cell % self.classes.len()])
+    }
+
+    /// Serves all tickets of a desk.
+    fn stage(&self, desk: &Desk<'_>, watch: &Watch<'_>, seen: &mut Seen) -> Result<(), Stopped> {
         let shares: Vec<Share> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.threads.max(1)).map(|_| scope.spawn(|| self.work(&desk, watch))).collect();
+            let workers: Vec<_> = (0..self.threads.max(1)).map(|_| scope.spawn(|| self.work(desk, watch))).collect();
             workers.into_iter().map(|w| w.join().expect("workers do not panic")).collect()
         });
         if let Some((_, stopped)) = shares.iter().filter_map(|s| s.stopped.clone()).min_by_key(|(ticket, _)| *ticket) {
@@ -115,64 +192,65 @@ impl Sweep<'_> {
         if watch.cancelled.load(Ordering::Relaxed) {
             return Err(Stopped::Cancelled);
         }
-        Ok(self.collect(shares))
-    }
-
-    fn collect(&self, shares: Vec<Share>) -> Swept {
-        let mut tallies = vec![Tally::default(); self.cells()];
-        let mut samples = Vec::new();
         for share in shares {
-            samples.extend(share.samples);
-            for (into, tally) in tallies.iter_mut().zip(share.tallies) {
+            seen.samples.extend(share.seen.samples);
+            for (into, tally) in seen.tallies.iter_mut().zip(share.seen.tallies) {
                 into.merge(tally);
             }
         }
-        samples.sort_by_key(|s| (s.subject, s.class, s.case.key));
-        let mut tallies = tallies.into_iter();
+        Ok(())
+    }
+
+    fn collect(&self, mut seen: Seen) -> Swept {
+        seen.samples.sort_by_key(|s| (s.subject, s.class, s.case.key));
+        let mut tallies = seen.tallies.into_iter();
         let rows = self.subjects.iter().map(|_| tallies.by_ref().take(self.classes.len()).collect()).collect();
-        Swept { tallies: rows, samples }
+        Swept { tallies: rows, samples: seen.samples }
     }
 
     /// What one thread does until there is nothing left to do.
-    fn work(&self, desk: &Desk, watch: &Watch<'_>) -> Share {
-        let mut share = Share { tallies: vec![Tally::default(); self.cells()], samples: Vec::new(), stopped: None };
-        while let Some(ticket) = desk.next() {
+    fn work(&self, desk: &Desk<'_>, watch: &Watch<'_>) -> Share {
+        let mut share = Share { seen: Seen::of(self.cells()), stopped: None };
+        while let Some((number, ticket)) = desk.next() {
             if watch.cancelled.load(Ordering::Relaxed) {
                 break;
             }
-            if let Err(stopped) = self.serve(ticket, watch, &mut share) {
+            if let Err(stopped) = self.serve(ticket, watch, &mut share.seen) {
                 desk.close();
-                share.stopped = Some((ticket.number, stopped));
+                share.stopped = Some((number, stopped));
                 break;
             }
-            if self.quota == Quota::Time && (watch.out_of_time)() && ticket.number >= desk.cells {
+            if self.quota == Quota::Time && (watch.out_of_time)() && number >= self.cells() as u64 {
                 break;
             }
-            (watch.progress)(desk.done(ticket));
+            (watch.progress)(desk.done(ticket, self.shard));
         }
         share
     }
 
-    fn serve(&self, ticket: Ticket, watch: &Watch<'_>, share: &mut Share) -> Result<(), Stopped> {
-        let (row, column) = (ticket.cell / self.classes.len(), ticket.cell % self.classes.len());
-        let (subject, class) = (self.subjects[row], self.classes[column]);
+    fn serve(&self, ticket: Ticket, watch: &Watch<'_>, seen: &mut Seen) -> Result<(), Stopped> {
+        let (row, (subject, class)) = (ticket.cell / self.classes.len(), self.cell(ticket.cell));
         if class.misses(subject.strategy().steps()).is_some() {
             return Ok(());
         }
-        let tally = &mut share.tallies[ticket.cell];
+        let tally = &mut seen.tallies[ticket.cell];
         let mut one = |on: &dyn Subject, key, seed: Seed, plan| -> Result<Vec<Mark>, Stopped> {
             let no_result = |why| Stopped::NoResult { strategy: subject.strategy().name(), class, seed, why };
-            let seen = observe(on, class, seed, &plan).map_err(no_result)?;
+            let observed = observe(on, class, seed, &plan).map_err(no_result)?;
             let case = Case { key, seed, plan };
-            tally.add(&case, &seen);
-            let broken = seen.findings.iter().map(|finding| finding.mark).collect();
+            tally.add(&case, &observed);
+            if class == FaultClass::Swarm {
+                tally.coverage.add(key, &case.plan, &observed.run);
+            }
+            let broken = observed.findings.iter().map(|finding| finding.mark).collect();
             if certify::is_sampled(key) {
-                share.samples.push(Sample { subject: row, class, case, trace: seen.run.trace });
+                seen.samples.push(Sample { subject: row, class, case, trace: observed.run.trace });
             }
             Ok(broken)
         };
         if ticket.first == 0 {
-            for (claim, (plan, letters)) in subject.claims(class).into_iter().enumerate() {
+            let claims = subject.claims(class).into_iter().enumerate();
+            for (claim, (plan, letters)) in claims.filter(|(claim, _)| self.shard.has(*claim as u64)) {
                 for seed in seeds_of_a_claim(subject, class, self.base) {
                     let broken = one(subject, RunKey::Pinned(claim), seed, plan.clone())?;
                     if letters.iter().all(|letter| broken.contains(&Mark::Letter(*letter))) {
@@ -181,7 +259,7 @@ impl Sweep<'_> {
                 }
             }
         }
-        for i in ticket.first..ticket.end {
+        for i in (ticket.first..ticket.end).filter(|i| self.shard.has(*i)) {
             let stop = watch.cancelled.load(Ordering::Relaxed) || (self.quota == Quota::Time && (watch.out_of_time)());
             if stop {
                 break;
@@ -194,70 +272,71 @@ impl Sweep<'_> {
     }
 }
 
-/// What one thread saw.
-struct Share {
+/// The tickets of some seeds of a cell; one without seeds if there are none, for the pinned plans.
+fn tickets(cell: usize, seeds: Range<u64>) -> impl Iterator<Item = Ticket> {
+    let rounds = (seeds.end - seeds.start).div_ceil(TICKET).max(1);
+    (0..rounds).map(move |n| {
+        let first = seeds.start + n * TICKET;
+        Ticket { cell, first, end: (first + TICKET).min(seeds.end) }
+    })
+}
+
+/// What was seen, cell by cell.
+struct Seen {
     tallies: Vec<Tally>,
     samples: Vec<Sample>,
+}
+
+impl Seen {
+    fn of(cells: usize) -> Seen {
+        Seen { tallies: vec![Tally::default(); cells], samples: Vec::new() }
+    }
+}
+
+/// What one thread saw.
+struct Share {
+    seen: Seen,
     stopped: Option<(u64, Stopped)>,
 }
 
 /// Hands out tickets and counts what is done.
-struct Desk {
-    quota: Quota,
-    cells: u64,
-    /// Tickets of one cell; under [`Quota::Time`] without end.
-    rounds: u64,
-    issued: AtomicU64,
+struct Desk<'a> {
+    tickets: Mutex<Box<dyn Iterator<Item = (u64, Ticket)> + Send + 'a>>,
     closed: AtomicBool,
     runs: AtomicU64,
+    /// How many tickets of each cell are left until it is finished.
     open: Vec<AtomicU64>,
     finished: AtomicU64,
 }
 
-impl Desk {
-    fn new(sweep: &Sweep<'_>) -> Desk {
-        let rounds = match sweep.quota {
-            Quota::Seeds(n) => n.div_ceil(TICKET).max(1),
-            Quota::Time => u64::MAX,
-        };
-        let to_finish = match sweep.quota {
-            Quota::Seeds(_) => rounds,
-            Quota::Time => 1,
-        };
+impl<'a> Desk<'a> {
+    fn new(tickets: impl Iterator<Item = Ticket> + Send + 'a, to_finish: Vec<u64>, so_far: &Progress) -> Desk<'a> {
         Desk {
-            quota: sweep.quota,
-            cells: sweep.cells() as u64,
-            rounds,
-            issued: AtomicU64::new(0),
+            tickets: Mutex::new(Box::new((0..).zip(tickets))),
             closed: AtomicBool::new(false),
-            runs: AtomicU64::new(0),
-            open: (0..sweep.cells()).map(|_| AtomicU64::new(to_finish)).collect(),
-            finished: AtomicU64::new(0),
+            runs: AtomicU64::new(so_far.runs),
+            open: to_finish.into_iter().map(AtomicU64::new).collect(),
+            finished: AtomicU64::new(so_far.cells),
         }
     }
 
-    fn next(&self) -> Option<Ticket> {
+    fn next(&self) -> Option<(u64, Ticket)> {
         // Whoever holds an earlier ticket finishes it after the desk has closed: so the first error is always found.
-        if self.closed.load(Ordering::SeqCst) || self.cells == 0 {
+        if self.closed.load(Ordering::SeqCst) {
             return None;
         }
-        let number = self.issued.fetch_add(1, Ordering::SeqCst);
-        let (cell, round, seeds) = match self.quota {
-            Quota::Seeds(n) => (number / self.rounds, number % self.rounds, n),
-            Quota::Time => (number % self.cells, number / self.cells, u64::MAX),
-        };
-        let first = round * TICKET;
-        (cell < self.cells).then(|| Ticket { number, cell: cell as usize, first, end: (first + TICKET).min(seeds) })
+        self.tickets.lock().expect("nobody panics while handing out a ticket").next()
     }
 
     fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
     }
 
-    fn done(&self, ticket: Ticket) -> Progress {
-        let runs = self.runs.fetch_add(ticket.end - ticket.first, Ordering::Relaxed) + ticket.end - ticket.first;
-        let open = &self.open[ticket.cell];
+    fn done(&self, ticket: Ticket, shard: Shard) -> Progress {
+        let made = shard.share(ticket.first..ticket.end);
+        let runs = self.runs.fetch_add(made, Ordering::Relaxed) + made;
         // Under a time quota a cell goes on after it has been counted; it must not be counted again.
+        let open = &self.open[ticket.cell];
         let last = open.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)) == Ok(1);
         let cells = self.finished.fetch_add(u64::from(last), Ordering::SeqCst) + u64::from(last);
         Progress { cells, runs }

@@ -2,34 +2,35 @@
 //! depends on nothing but the sweep: no time, no machine, so that two files can be compared.
 
 use crate::class::FaultClass;
-use crate::explore::cell::{Apart, Broken, Receipts, Surprise};
+use crate::explore::cell::{Apart, Broken, Rate, Receipts, Surprise};
 use crate::explore::sweep::Quota;
-use crate::explore::{Cell, Mark, Row, RunKey, Survey};
+use crate::explore::{Cell, Coverage, Mark, Row, RunKey, Survey};
 use crate::invariant::InvariantId;
 use crate::report::{files, words};
 use crate::scenario::Rules;
 use crate::world::servers::differences::{DIFFERENCES, Difference};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the schema; changes when a reader of the last one would be misled.
 pub const FORMAT: u32 = 1;
 
 #[derive(Serialize)]
-struct Verdicts {
+struct Verdicts<'a> {
     format: u32,
     onceproof: &'static str,
     engine: &'static str,
     base_seed: String,
     seeds_per_cell: Option<u64>,
+    felt_wanted: Option<u64>,
     as_expected: bool,
     runs: u64,
     pinned_runs: usize,
     apart: Apart,
     certified_runs: usize,
     letters: Vec<LetterRow>,
-    strategies: Vec<StrategyRow>,
+    strategies: Vec<StrategyRow<'a>>,
     differences: &'static [Difference],
 }
 
@@ -41,16 +42,16 @@ struct LetterRow {
 }
 
 #[derive(Serialize)]
-struct StrategyRow {
+struct StrategyRow<'a> {
     name: &'static str,
     rules: Rules,
     policy: &'static str,
     about: &'static str,
-    cells: Vec<CellRow>,
+    cells: Vec<CellRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct CellRow {
+struct CellRow<'a> {
     faults: FaultClass,
     verdict: &'static str,
     misses: Option<&'static str>,
@@ -65,6 +66,8 @@ struct CellRow {
     upper_bound: Option<f64>,
     broken: Vec<BrokenRow>,
     surprises: Vec<SurpriseRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<CoverageRow<'a>>,
     witness: Option<String>,
 }
 
@@ -82,7 +85,29 @@ struct BrokenRow {
     runs: u64,
     apart: u64,
     inherited: bool,
+    rate: Option<RateRow>,
     first: FirstRow,
+}
+
+#[derive(Serialize)]
+struct RateRow {
+    seen: f64,
+    lower: f64,
+    upper: f64,
+    to_believe_a_fix: Option<u64>,
+}
+
+/// Where faults were felt, and where they could have been and were not.
+#[derive(Serialize)]
+struct CoverageRow<'a> {
+    possible: usize,
+    drawn: usize,
+    steered: usize,
+    never: Vec<String>,
+    never_made: BTreeSet<&'a str>,
+    at_a_time: &'a BTreeMap<Cow<'static, str>, u64>,
+    pairs_possible: usize,
+    pairs_never: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -114,7 +139,11 @@ pub fn render(survey: &Survey) -> String {
         base_seed: survey.base.to_string(),
         seeds_per_cell: match survey.quota {
             Quota::Seeds(n) => Some(n),
-            Quota::Time => None,
+            Quota::Time | Quota::Felt(_) => None,
+        },
+        felt_wanted: match survey.quota {
+            Quota::Felt(n) => Some(n),
+            Quota::Seeds(_) | Quota::Time => None,
         },
         as_expected: survey.as_expected(),
         runs: survey.runs(),
@@ -137,12 +166,12 @@ fn letter(mark: Mark) -> LetterRow {
     LetterRow { letter: mark, meaning: mark.meaning(), rules }
 }
 
-fn strategy(row: &Row) -> StrategyRow {
+fn strategy(row: &Row) -> StrategyRow<'_> {
     let cells = row.cells.iter().map(|c| cell(&row.label(), c)).collect();
     StrategyRow { name: row.name, rules: row.rules, policy: words::policy(row.policy), about: row.about, cells }
 }
 
-fn cell(strategy: &str, cell: &Cell) -> CellRow {
+fn cell<'a>(strategy: &str, cell: &'a Cell) -> CellRow<'a> {
     CellRow {
         faults: cell.class,
         verdict: match (cell.tally.broken.is_empty(), cell.undecided()) {
@@ -161,8 +190,9 @@ fn cell(strategy: &str, cell: &Cell) -> CellRow {
         pinned_runs: cell.tally.pinned.len(),
         receipts: receipts(&cell.tally.receipts),
         upper_bound: cell.upper_bound(),
-        broken: cell.tally.broken.iter().map(|(mark, b)| broken(*mark, b, cell.inherited.contains(mark))).collect(),
+        broken: cell.tally.broken.iter().map(|(mark, b)| broken(cell, *mark, b)).collect(),
         surprises: cell.surprises.iter().map(surprise).collect(),
+        coverage: coverage(&cell.tally.coverage),
         witness: cell.witness().map(|_| files::witness_name(strategy, cell.class)),
     }
 }
@@ -171,7 +201,7 @@ fn receipts(of: &Receipts) -> ReceiptsRow {
     ReceiptsRow { planned: of.planned, fired: of.fired, felt: of.felt, proofs: of.proofs.clone() }
 }
 
-fn broken(mark: Mark, seen: &Broken, inherited: bool) -> BrokenRow {
+fn broken(cell: &Cell, mark: Mark, seen: &Broken) -> BrokenRow {
     let first = FirstRow {
         seed: seen.case.seed.to_string(),
         pinned: matches!(seen.case.key, RunKey::Pinned(_)),
@@ -180,7 +210,22 @@ fn broken(mark: Mark, seen: &Broken, inherited: bool) -> BrokenRow {
         period: seen.finding.period.map(|p| p.to_string()),
         what: seen.finding.what.clone(),
     };
-    BrokenRow { letter: mark, runs: seen.runs, apart: seen.apart, inherited, first }
+    let rate = cell.rate(mark).map(|Rate { seen, lower, upper, to_believe_a_fix }| RateRow { seen, lower, upper, to_believe_a_fix });
+    BrokenRow { letter: mark, runs: seen.runs, apart: seen.apart, inherited: cell.inherited.contains(&mark), rate, first }
+}
+
+/// Nothing, where nobody has asked what is possible.
+fn coverage(of: &Coverage) -> Option<CoverageRow<'_>> {
+    (!of.possible.is_empty()).then(|| CoverageRow {
+        possible: of.possible.len(),
+        drawn: of.by_chance(),
+        steered: of.by_steering(),
+        never: of.never().map(ToString::to_string).collect(),
+        never_made: of.never_made(),
+        at_a_time: &of.at_a_time,
+        pairs_possible: of.possible_pairs.len(),
+        pairs_never: of.pairs_never().map(|(one, other)| format!("{one} + {other}")).collect(),
+    })
 }
 
 fn surprise(surprise: &Surprise) -> SurpriseRow {

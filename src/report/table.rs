@@ -27,14 +27,29 @@ const GAP: usize = 2;
 pub struct Setting {
     /// Columns of the terminal.
     pub width: usize,
-    /// How long the sweep took, on the caller's clock.
-    pub took: Duration,
-    /// On how many threads.
-    pub threads: usize,
+    /// How the runs were made.
+    pub made: Made,
     /// By how much the durations of the deployments were divided; 1 = not at all.
     pub time_scale: u32,
     /// The folder of the reports, as the user would write it.
     pub reports: String,
+}
+
+/// How the runs of a survey were made.
+#[derive(Clone, Copy, Debug)]
+pub enum Made {
+    /// In one go, in this time on the caller's clock, on so many threads.
+    Here {
+        /// How long it took.
+        took: Duration,
+        /// On how many threads.
+        threads: usize,
+    },
+    /// Elsewhere, in so many shards.
+    Merged {
+        /// How many.
+        shards: u32,
+    },
 }
 
 /// The whole report.
@@ -294,16 +309,22 @@ fn tell(cell: &Cell, surprise: &Surprise) -> (&'static str, String) {
         let broken = &cell.tally.broken[mark];
         let how_often = match (broken.case.key, broken.runs) {
             (RunKey::Pinned(_), 0) => "in the pinned plan".to_owned(),
-            (_, 0) => format!("in {} of {} runs that were chosen", thousands(broken.apart), thousands(cell.tally.apart.runs)),
+            (_, 0) => {
+                format!("in {} of {} that were chosen, not drawn", thousands(broken.apart), count(cell.tally.apart.runs as usize, "run"))
+            }
             (_, n) => format!("in {} of {} runs", thousands(n), thousands(cell.tally.runs)),
         };
         format!("{how_often}, first: {}", broken.finding.what)
     };
+    let believe = |mark: &Mark| {
+        let seeds = cell.rate(*mark).and_then(|rate| rate.to_believe_a_fix);
+        seeds.map(|n| format!("; to believe a fix: {} clean seeds", thousands(n))).unwrap_or_default()
+    };
     match surprise {
         Surprise::NeverBroke { mark, because } => {
-            ("✗", format!("{mark} ({}) broke although it never may, because {because}; {}", mark.meaning(), seen(mark)))
+            ("✗", format!("{mark} ({}) broke although it never may, because {because}; {}{}", mark.meaning(), seen(mark), believe(mark)))
         }
-        Surprise::WentWrong { mark } => ("✗", format!("the strategy {} {}", mark.meaning(), seen(mark))),
+        Surprise::WentWrong { mark } => ("✗", format!("the strategy {} {}{}", mark.meaning(), seen(mark), believe(mark))),
         Surprise::MustHeld { marks, because, .. } => {
             let letters: Vec<String> = marks.iter().map(|m| format!("{m} ({})", m.meaning())).collect();
             let by_luck = marks.iter().filter_map(|m| cell.tally.broken.get(m)).map(|b| b.runs).max().unwrap_or(0);
@@ -349,10 +370,8 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
         Quota::Seeds(n) => format!("{} a cell", count(n as usize, "seed")),
         Quota::Time if most == 0 => "not one seed fit in the time".to_owned(),
         Quota::Time if least == most => format!("{} a cell", count(least as usize, "seed")),
-        Quota::Time => format!("{} to {} seeds a cell", thousands(least), thousands(most)),
+        Quota::Time | Quota::Felt(_) => format!("{} to {} seeds a cell", thousands(least), thousands(most)),
     };
-    let seconds = setting.took.as_secs_f64();
-    let rate = (survey.runs() as f64 / seconds.max(0.001)) as u64;
     let mut lines = vec![
         format!(
             "{verdict}: {per_cell}, {}, {} made twice with equal digests",
@@ -360,10 +379,9 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
             count(survey.certified, "run")
         ),
         format!(
-            "{} in {seconds:.1} s, {} seeds/s on {}; base seed {}, {}",
+            "{} {}; base seed {}, {}",
             count(survey.runs() as usize, "run"),
-            thousands(rate),
-            count(setting.threads, "thread"),
+            how(survey, setting.made),
             survey.base,
             words::engine(survey.engine, setting.time_scale)
         ),
@@ -379,11 +397,69 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
         ));
     }
     lines.extend(worth(survey));
+    lines.extend(short_of_the_bound(survey));
+    lines.extend(reached(survey));
     lines.push(format!("written: {0}/verdicts.json, witnesses in {0}/witnesses", setting.reports));
     // The first line is painted, and paint has no width.
     let painted = lines.remove(0);
     let rest = lines.iter().flat_map(|line| wrap(line, setting.width));
     std::iter::once(painted).chain(rest).map(|line| line + "\n").collect()
+}
+
+/// In what time, or in how many shards.
+fn how(survey: &Survey, made: Made) -> String {
+    match made {
+        Made::Here { took, threads } => {
+            let seconds = took.as_secs_f64();
+            let rate = (survey.runs() as f64 / seconds.max(0.001)) as u64;
+            format!("in {seconds:.1} s, {} seeds/s on {}", thousands(rate), count(threads, "thread"))
+        }
+        Made::Merged { shards } => format!("from {}", count(shards as usize, "shard")),
+    }
+}
+
+/// How many names of a list are told; files hold all of them.
+const TOLD: usize = 3;
+
+/// The first few of a list, and how many more there are.
+fn few(mut all: impl ExactSizeIterator<Item = String>) -> String {
+    let more = all.len().saturating_sub(TOLD);
+    let told = all.by_ref().take(TOLD).collect::<Vec<_>>().join(", ");
+    if more == 0 { told } else { format!("{told} and {} more (all in verdicts.json)", thousands(more as u64)) }
+}
+
+/// Cells that a sweep until a bound has given up: they hold, but for less than was asked for.
+fn short_of_the_bound(survey: &Survey) -> Option<String> {
+    let Quota::Felt(wanted) = survey.quota else { return None };
+    let short = |(_, cell): &(&Row, &Cell)| cell.misses.is_none() && cell.class != FaultClass::Single && cell.own().next().is_none() && cell.tally.felt < wanted;
+    let short: Vec<String> = survey
+        .cells()
+        .filter(short)
+        .map(|(row, cell)| format!("{} under {} ({} felt)", row.label(), cell.class, thousands(cell.tally.felt)))
+        .collect();
+    let cap = survey.quota.cap().unwrap_or_default();
+    (!short.is_empty()).then(|| {
+        format!(
+            "the bound was not reached in {}, which felt too little in {}: {}",
+            count(short.len(), "cell"),
+            count(cap as usize, "run"),
+            few(short.into_iter())
+        )
+    })
+}
+
+/// Where the faults of the class swarm were felt, all rows together.
+fn reached(survey: &Survey) -> Option<String> {
+    let covered = || survey.cells().map(|(row, cell)| (row, &cell.tally.coverage)).filter(|(_, c)| !c.possible.is_empty());
+    let possible: usize = covered().map(|(_, c)| c.possible.len()).sum();
+    let (chance, steered) = covered().fold((0, 0), |(a, b), (_, c)| (a + c.by_chance(), b + c.by_steering()));
+    let never: Vec<String> = covered().flat_map(|(row, c)| c.never().map(move |place| format!("{place} of {}", row.label()))).collect();
+    (possible > 0).then(|| {
+        let only = if steered == 0 { String::new() } else { format!(", {} of them only when steered to", thousands(steered as u64)) };
+        let rest = if never.is_empty() { String::new() } else { format!("; never: {}", few(never.into_iter())) };
+        let (reached, possible) = (thousands((chance + steered) as u64), thousands(possible as u64));
+        format!("swarm reached {reached} of {possible} (fault kind × step × phase){only}{rest}")
+    })
 }
 
 /// How sure "ok" is, for the cell that was felt least.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::explore::Shard;
 use crate::explore::made_up::{MadeUp, SAFE};
 use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
 use crate::plan::FaultPlan;
@@ -8,7 +9,9 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 fn swept(subject: &MadeUp) -> Swept {
     let watch = Watch { cancelled: &NEVER, out_of_time: &|| false, progress: &|_| {} };
     let classes = [FaultClass::Calm, FaultClass::Pause];
-    Sweep { subjects: &[subject], classes: &classes, base: Seed(1), quota: Quota::Seeds(150), threads: 2 }.run(&watch).unwrap()
+    Sweep { subjects: &[subject], classes: &classes, base: Seed(1), quota: Quota::Seeds(150), shard: Shard::WHOLE, threads: 2 }
+        .run(&watch)
+        .unwrap()
 }
 
 #[test]

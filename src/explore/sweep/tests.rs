@@ -8,7 +8,7 @@ use std::sync::Mutex;
 const CLASSES: [FaultClass; 3] = [FaultClass::Calm, FaultClass::Pause, FaultClass::Crash];
 
 fn sweep(subjects: &[&dyn Subject], quota: Quota, threads: usize, watch: &Watch<'_>) -> Result<Swept, Stopped> {
-    Sweep { subjects, classes: &CLASSES, base: Seed(1), quota, threads }.run(watch)
+    Sweep { subjects, classes: &CLASSES, base: Seed(1), quota, shard: Shard::WHOLE, threads }.run(watch)
 }
 
 fn unwatched() -> Watch<'static> {
@@ -82,4 +82,50 @@ fn progress_reaches_the_end() {
     };
     sweep(&[&safe], Quota::Seeds(60), 2, &Watch { progress: &keep, ..unwatched() }).unwrap();
     assert_eq!(*last.lock().unwrap(), Progress { cells: 3, runs: 180 });
+}
+
+fn keys(swept: &Swept) -> Vec<(usize, FaultClass, RunKey)> {
+    swept.samples.iter().map(|s| (s.subject, s.class, s.case.key)).collect()
+}
+
+/// What holds goes on until it has felt enough, what breaks ends with its batch, and what feels
+/// nothing is given up: wherever that is, it is there on any number of threads.
+#[test]
+fn until_a_bound_every_cell_ends_where_it_should() {
+    let safe = MadeUp::of(&SAFE);
+    let seldom = MadeUp::of(&SAFE).breaking(|seed, _| if seed == Seed(1).nth(300) { &[InvariantId::SettledOnce] } else { &[] });
+    let numb = MadeUp::of(&SAFE).numb();
+    let subjects: [&dyn Subject; 3] = [&safe, &seldom, &numb];
+    let one = sweep(&subjects, Quota::Felt(450), 1, &unwatched()).unwrap();
+    let five = sweep(&subjects, Quota::Felt(450), 5, &unwatched()).unwrap();
+    assert_eq!(one.tallies, five.tallies);
+    let runs = |row: usize| one.tallies[row].iter().map(|tally| tally.runs).collect::<Vec<_>>();
+    assert_eq!(runs(0), [500, 500, 500], "four batches");
+    // What breaks in calm is inherited by the others: it does not end them.
+    assert_eq!(runs(1), [375, 500, 500], "the run that broke was in the third");
+    assert_eq!(runs(2), [500, 1800, 1800], "calm feels everything; the others come to the cap");
+    assert!(one.tallies[0].iter().all(|tally| crate::explore::bound::upper_bound(tally.felt).unwrap() < 0.0067));
+}
+
+/// Pinned plans, drawn runs and the samples that are made twice: every one of them is in one shard.
+#[test]
+fn shards_together_are_the_whole() {
+    let wrong = MadeUp::of(&WRONG).breaking(|seed, _| if seed.0 % 7 == 0 { &[InvariantId::PaidOnce] } else { &[] });
+    let subjects: [&dyn Subject; 1] = [&wrong];
+    let part = |shard: &str| {
+        let (quota, shard) = (Quota::Seeds(260), shard.parse().unwrap());
+        Sweep { subjects: &subjects, classes: &CLASSES, base: Seed(1), quota, shard, threads: 2 }.run(&unwatched()).unwrap()
+    };
+    let whole = part("1/1");
+    for of in [2, 3, 300] {
+        let parts: Vec<Swept> = (1..=of).map(|n| part(&format!("{n}/{of}"))).collect();
+        let mut merged = vec![Tally::default(); CLASSES.len()];
+        let mut samples = Vec::new();
+        for part in parts {
+            samples.extend(keys(&part));
+            merged.iter_mut().zip(part.tallies.into_iter().flatten()).for_each(|(into, tally)| into.merge(tally));
+        }
+        samples.sort();
+        assert_eq!((&vec![merged], samples), (&whole.tallies, keys(&whole)), "{of} shards");
+    }
 }

@@ -89,7 +89,12 @@ pub(crate) fn surprising() -> Survey {
 }
 
 fn plain(survey: &Survey, width: usize) -> String {
-    let setting = Setting { width, took: Duration::from_millis(58_100), threads: 2, time_scale: 1, reports: "reports".to_owned() };
+    let setting = Setting {
+        width,
+        made: Made::Here { took: Duration::from_millis(58_100), threads: 2 },
+        time_scale: 1,
+        reports: "reports".to_owned(),
+    };
     anstream::adapter::strip_str(&render(survey, &setting)).to_string()
 }
 
@@ -122,7 +127,12 @@ fn a_single_cell_is_told_in_the_singular() {
     survey.rows.truncate(1);
     survey.rows[0].cells.truncate(1);
     (survey.classes, survey.quota, survey.engine) = (vec![FaultClass::Calm], Quota::Time, EngineKind::Turmoil);
-    let setting = Setting { width: 160, took: Duration::from_secs(1), threads: 1, time_scale: 120, reports: "reports".to_owned() };
+    let setting = Setting {
+        width: 160,
+        made: Made::Here { took: Duration::from_secs(1), threads: 1 },
+        time_scale: 120,
+        reports: "reports".to_owned(),
+    };
     let text = anstream::adapter::strip_str(&render(&survey, &setting)).to_string();
     assert!(text.contains("the one cell is as expected: 500 seeds a cell, 1 pinned plan,"), "{text}");
     assert!(text.contains("turmoil engine, durations divided by 120\n"), "{text}");

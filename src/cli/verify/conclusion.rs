@@ -1,0 +1,98 @@
+//! From what a sweep saw to verdicts: steer to what it left out, try every single fault, certify, weigh, keep witnesses,
+//! write, print. It is the same for a sweep that was made here and for one that was merged.
+
+use crate::class::FaultClass;
+use crate::cli::exit::Failure;
+use crate::cli::stopwatch::Stopwatch;
+use crate::cli::verify::order::{Order, time_scale};
+use crate::cli::{CANCELLED, Exit, out};
+use crate::explore::certify::certify;
+use crate::explore::sweep::Swept;
+use crate::explore::{Cell, Row, Subject, Survey, Tally};
+use crate::report::files::{self, Folder};
+use crate::report::table::{Made, Setting};
+use crate::report::words::count;
+use crate::report::{self, json, table};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What is needed for it.
+pub struct Conclusion<'a> {
+    /// What was swept.
+    pub order: &'a Order,
+    /// Its rows.
+    pub subjects: &'a [&'a dyn Subject],
+    /// Where reports go.
+    pub folder: &'a Folder,
+    /// The same, as the user wrote it.
+    pub reports: &'a Path,
+    /// Whether a program reads what is printed.
+    pub json: bool,
+}
+
+impl Conclusion<'_> {
+    /// Draws it. `certified` runs have been made twice elsewhere.
+    pub fn draw(&self, mut swept: Swept, certified: usize, watch: Stopwatch, made: impl FnOnce(Duration) -> Made) -> Result<Exit, Failure> {
+        self.order.steer(self.subjects, &mut swept)?;
+        let singles = self.order.singles(self.subjects)?;
+        let here = certify(self.subjects, &swept.samples, self.order.threads, &CANCELLED).map_err(|e| Failure::Distrust(e.to_string()))?;
+        let took = watch.elapsed();
+        let survey = self.weigh(swept, singles, certified + here);
+        let files = self.files(&survey)?;
+        if CANCELLED.load(Ordering::SeqCst) {
+            return Err(Failure::Interrupted);
+        }
+        self.folder.replace(&files, &gone(&survey)).map_err(Failure::usage)?;
+
+        let reports = self.reports.display().to_string();
+        let setting = Setting { width: out::width(), made: made(took), time_scale: time_scale(self.subjects), reports };
+        out::print(&if self.json { json::render(&survey) } else { table::render(&survey, &setting) })?;
+        verdict(&survey)
+    }
+
+    fn weigh(&self, swept: Swept, singles: Vec<Cell>, certified: usize) -> Survey {
+        let order = self.order;
+        let weigh = |(subject, tallies): (&&dyn Subject, Vec<Tally>)| Row::weigh(*subject, &order.classes, tallies);
+        let mut rows: Vec<Row> = self.subjects.iter().zip(swept.tallies).map(weigh).collect();
+        for (row, cell) in rows.iter_mut().zip(singles) {
+            row.cells.push(cell);
+        }
+        let classes = order.classes.iter().copied().chain(order.single.then_some(FaultClass::Single)).collect();
+        Survey { base: order.base, engine: order.engine, quota: order.quota, classes, rows, certified }
+    }
+
+    /// The verdicts, and a witness for each cell that broke of its own.
+    fn files(&self, survey: &Survey) -> Result<Vec<(String, String)>, Failure> {
+        let mut files = vec![(files::VERDICTS.to_owned(), json::render(survey))];
+        for (subject, row) in self.subjects.iter().zip(&survey.rows) {
+            for cell in &row.cells {
+                if let Some(broken) = cell.witness() {
+                    let witness = report::witness(*subject, self.order.engine, cell.class, broken);
+                    let witness = witness.map_err(|e| Failure::Distrust(e.to_string()))?;
+                    files.push((files::witness_name(&row.label(), cell.class), witness.to_toml()));
+                }
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// A blind harness cannot be trusted, whatever else it says.
+fn verdict(survey: &Survey) -> Result<Exit, Failure> {
+    if let Some((row, cell)) = survey.cells().find(|(_, cell)| cell.blind()) {
+        let told = format!(
+            "nothing was felt: not one of {} of {} under {} noticed its faults",
+            count(cell.tally.runs as usize, "run"),
+            row.label(),
+            cell.class
+        );
+        return Err(Failure::Distrust(told));
+    }
+    Ok(if survey.as_expected() { Exit::AsExpected } else { Exit::Unexpected })
+}
+
+/// Witnesses of earlier sweeps for cells that have none now.
+fn gone(survey: &Survey) -> Vec<String> {
+    survey.cells().filter(|(_, cell)| cell.witness().is_none()).map(|(row, cell)| files::witness_name(&row.label(), cell.class)).collect()
+}
