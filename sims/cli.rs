@@ -1,6 +1,8 @@
 //! The program as its users meet it: exit codes, what goes to which stream, what is written,
 //! and what every kind of bad input is answered with.
 
+mod frontier;
+
 use crate::desk::{Desk, WITNESS, refused, text};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -24,6 +24,7 @@ mod example;
 mod exhaust;
 mod fairness;
 mod fast_clock;
+mod frontier;
 mod horizon;
 mod job_error;
 mod late_clock;

@@ -2,6 +2,7 @@
 
 mod exhaust;
 mod exit;
+mod frontier;
 mod input;
 mod list;
 mod merge;
@@ -74,6 +75,8 @@ enum Command {
     Replay(ReplayArgs),
     /// Try every single fault, or every pair, at every step of a calm period
     Exhaust(exhaust::ExhaustArgs),
+    /// Measure where a lease stops protecting, beside the line that says where it should
+    Frontier(frontier::FrontierArgs),
     /// Show strategies, fault classes, invariants and knobs
     List(ListArgs),
 }
@@ -189,6 +192,7 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         Some(Command::Merge(args)) => merge::run(args),
         Some(Command::Replay(args)) => replay::run(args),
         Some(Command::Exhaust(args)) => exhaust::run(args),
+        Some(Command::Frontier(args)) => frontier::run(args),
         Some(Command::List(args)) => list::run(args),
     };
     ended(done)

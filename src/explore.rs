@@ -18,6 +18,7 @@ pub mod coverage;
 pub mod crew;
 pub mod exhaust;
 pub mod fingerprint;
+pub mod frontier;
 pub mod mark;
 pub mod observe;
 pub mod shard;

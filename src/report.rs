@@ -4,6 +4,7 @@
 
 pub mod exhaust;
 pub mod files;
+pub mod frontier;
 pub mod json;
 pub mod knobs;
 pub mod list;

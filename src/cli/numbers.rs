@@ -8,6 +8,11 @@ pub fn seeds(text: &str) -> Result<u64, String> {
     whole(text, 1..=1_000_000_000)
 }
 
+/// Runs at one value of a frontier.
+pub fn frontier_seeds(text: &str) -> Result<u64, String> {
+    whole(text, 1..=10_000)
+}
+
 /// A seed.
 pub fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0..=u64::MAX)
