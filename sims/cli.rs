@@ -1,6 +1,7 @@
 //! The program as its users meet it: exit codes, what goes to which stream, what is written,
 //! and what every kind of bad input is answered with.
 
+mod certify;
 mod frontier;
 
 use crate::desk::{Desk, WITNESS, refused, text};

@@ -6,6 +6,7 @@ mod real;
 mod stage;
 
 mod boundary_at_work;
+mod certificate;
 mod claim_reply_lost;
 mod cli;
 mod clock_set_back;

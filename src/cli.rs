@@ -1,5 +1,6 @@
 //! The command line: parse, run, print, exit. One command a file.
 
+mod certify;
 mod exhaust;
 mod exit;
 mod frontier;
@@ -75,6 +76,11 @@ enum Command {
     Replay(ReplayArgs),
     /// Try every single fault, or every pair, at every step of a calm period
     Exhaust(exhaust::ExhaustArgs),
+    /// Make a sample of runs in every way that must not matter, and keep a certificate, or hold this build against one
+    Certify(certify::CertifyArgs),
+    /// The runs that standard input names, for a certificate
+    #[command(hide = true)]
+    CertifyAgain,
     /// Measure where a lease stops protecting, beside the line that says where it should
     Frontier(frontier::FrontierArgs),
     /// Show strategies, fault classes, invariants and knobs
@@ -192,6 +198,8 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         Some(Command::Merge(args)) => merge::run(args),
         Some(Command::Replay(args)) => replay::run(args),
         Some(Command::Exhaust(args)) => exhaust::run(args),
+        Some(Command::Certify(args)) => certify::run(args),
+        Some(Command::CertifyAgain) => certify::again(),
         Some(Command::Frontier(args)) => frontier::run(args),
         Some(Command::List(args)) => list::run(args),
     };

@@ -13,6 +13,11 @@ pub fn text(path: &Path) -> Result<String, Failure> {
     read(path, "witness", LONGEST)
 }
 
+/// The text of a certificate. One that holds every record as text has some megabytes for each strategy.
+pub fn certificate(path: &Path) -> Result<String, Failure> {
+    read(path, "certificate", 32 * LONGEST)
+}
+
 /// The text of a file of at most `longest` bytes, which should be a `kind`. What never ends, such
 /// as a device, or may keep one waiting, such as a pipe, is not even opened.
 pub fn read(path: &Path, kind: &str, longest: u64) -> Result<String, Failure> {

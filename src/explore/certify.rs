@@ -1,6 +1,15 @@
 //! Is a run the same every time? A sample of a sweep's runs is made again, each on a fresh
 //! thread's worth of state and after other runs than the first time, and the two histories
 //! are compared. A harness whose runs do not repeat cannot be believed about anything.
+//!
+//! A [`Matrix`] tries harder on fewer runs, and a [`Certificate`] keeps what it found, so that
+//! another build or another machine can be held against it.
+
+pub mod certificate;
+pub mod matrix;
+
+pub use certificate::{Certificate, Entry};
+pub use matrix::{Matrix, Uncertain, Way};
 
 use crate::class::FaultClass;
 use crate::explore::observe::NoResult;

@@ -89,6 +89,7 @@ pub struct MadeUp {
     numb: bool,
     refused: Option<Seed>,
     shifty: Option<AtomicU64>,
+    wears_out: Option<(u64, AtomicU64)>,
 }
 
 impl MadeUp {
@@ -100,7 +101,18 @@ impl MadeUp {
         let scenario = Scenario::default();
         let calendar = scenario.schedule.calendar().unwrap();
         let (breaks, panics) = ((|_, _| &[][..]) as Breaks, Vec::new());
-        MadeUp { strategy, scenario, calendar, breaks, panics, ended: Ended::Horizon, numb: false, refused: None, shifty: None }
+        MadeUp {
+            strategy,
+            scenario,
+            calendar,
+            breaks,
+            panics,
+            ended: Ended::Horizon,
+            numb: false,
+            refused: None,
+            shifty: None,
+            wears_out: None,
+        }
     }
 
     /// As it is, but it breaks something.
@@ -135,6 +147,11 @@ impl MadeUp {
     pub fn shifty(self) -> MadeUp {
         MadeUp { shifty: Some(AtomicU64::new(0)), ..self }
     }
+
+    /// Tells another history from its `n`th run on.
+    pub fn wearing_out_after(self, n: u64) -> MadeUp {
+        MadeUp { wears_out: Some((n, AtomicU64::new(0))), ..self }
+    }
 }
 
 impl Subject for MadeUp {
@@ -168,6 +185,8 @@ impl Subject for MadeUp {
         trace.push(SimTime::ZERO, Event::Booted { host: HostId::Node(attempt.node), incarnation: 0 });
         trace.push(due, Event::AttemptBegan { attempt, period: period.id, wall: self.calendar.origin.wall(due) });
         let shift = self.shifty.as_ref().map_or(0, |n| n.fetch_add(1, Ordering::Relaxed));
+        let worn = self.wears_out.as_ref().is_some_and(|(most, n)| n.fetch_add(1, Ordering::Relaxed) >= *most);
+        let shift = shift + u64::from(worn);
         trace.push(due + shift.ms(), Event::AttemptEnded { attempt, period: period.id, belief: Belief::Settled });
         let felt = (!self.numb).then_some(Felt { at: SimTime(2), proof: Proof::Interrupted { attempt } });
         let receipts = plan.faults.iter().map(|_| Receipt { fired: Some(SimTime(1)), felt }).collect();

@@ -176,7 +176,7 @@ fn line_with(text: &str, key: &str) -> Option<usize> {
 }
 
 /// A seed as text; a seed that somebody wrote as a number is read as well.
-mod seed_text {
+pub(super) mod seed_text {
     use crate::seed::Seed;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -187,11 +187,11 @@ mod seed_text {
         Text(String),
     }
 
-    pub(super) fn serialize<S: Serializer>(seed: &Seed, s: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::explore) fn serialize<S: Serializer>(seed: &Seed, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(seed)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Seed, D::Error> {
+    pub(in crate::explore) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Seed, D::Error> {
         let no_seed = |given: &str| D::Error::custom(format!("{given} is not a seed; write a whole number in quotes, for example \"42\""));
         match Written::deserialize(d) {
             Ok(Written::Number(n)) => Ok(Seed(n)),
@@ -218,15 +218,15 @@ mod engine_text {
 }
 
 /// A digest as 16 hexadecimal digits.
-mod digest_text {
+pub(super) mod digest_text {
     use crate::trace::Digest;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(digest: &Digest, s: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::explore) fn serialize<S: Serializer>(digest: &Digest, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(digest)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Digest, D::Error> {
+    pub(in crate::explore) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Digest, D::Error> {
         let text = String::deserialize(d)?;
         u64::from_str_radix(&text, 16)
             .map(Digest)

@@ -2,6 +2,10 @@
 //! found out before it starts; and a file is either the old one or the new one, never half
 //! of either: everything is first written beside its place, then renamed into it.
 
+mod one;
+
+pub use one::One;
+
 use crate::class::FaultClass;
 use std::fs::{self, File};
 use std::io::{self, Write};
