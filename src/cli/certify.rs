@@ -20,6 +20,7 @@ use crate::world::{Deployment, EngineKind};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -30,7 +31,7 @@ use std::time::Duration;
 const OTHERS: u64 = 1_000;
 
 /// How long a fresh process may take at least; beside that, ten times what all other ways have taken.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Where the certificate is, unless told otherwise.
 const FILE: &str = "reports/certificate.json";
@@ -290,10 +291,10 @@ fn summary(certificate: &Certificate, held: Option<&(String, Certificate)>, plac
         Build::this()
     );
     if let Some((name, held)) = held {
-        told += &format!("; the same as in {name} ({})", held.build);
+        let _ = write!(told, "; the same as in {name} ({})", held.build);
     }
     if let Some(place) = place {
-        told += &format!("; certificate in {}", place.display());
+        let _ = write!(told, "; certificate in {}", place.display());
     }
     wrap(&told, out::width()).into_iter().map(|line| line + "\n").collect()
 }

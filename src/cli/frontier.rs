@@ -103,7 +103,7 @@ pub fn run(args: &FrontierArgs) -> Result<Exit, Failure> {
 
 fn resolution(text: &str) -> Result<Duration, Failure> {
     let read = duration::parse(text).map_err(|e| Failure::Usage(format!("--resolution: {e}")))?;
-    if !(Duration::from_millis(1)..=Duration::from_secs(60)).contains(&read) {
+    if !(Duration::from_millis(1)..=Duration::from_mins(1)).contains(&read) {
         return Err(Failure::usage("--resolution: write a time from 1ms to 60s"));
     }
     Ok(read)

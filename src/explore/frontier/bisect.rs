@@ -69,9 +69,10 @@ impl Search {
                 // Whole steps of the resolution, so that brackets begin and end at round values.
                 let value = holds + ((breaks - holds) / 2 / resolution * resolution).max(resolution);
                 let shown = asked.those(value, left.iter().copied())?;
-                match shown.is_empty() {
-                    true => holds = value,
-                    false => (breaks, left) = (value, shown),
+                if shown.is_empty() {
+                    holds = value;
+                } else {
+                    (breaks, left) = (value, shown);
                 }
             }
             for value in [holds, middle(from, holds), middle(breaks, to)] {
