@@ -1,8 +1,8 @@
 //! The same runs in a fresh process: this very program, started again. It is given a time, and
 //! it never outlives this one.
 
-use crate::cli::CANCELLED;
 use crate::cli::exit::Failure;
+use crate::cli::{CANCELLED, Exit};
 use crate::explore::certify::Entry;
 use crate::explore::certify::certificate::Named;
 use std::io::{Read, Write};
@@ -60,7 +60,8 @@ pub fn entries(runs: &[Named], limit: Duration) -> Result<Vec<Entry>, Failure> {
         }
     };
     let status = child.0.wait().map_err(|e| failed(e.to_string()))?;
-    if CANCELLED.load(Ordering::SeqCst) {
+    // A terminal interrupts both at once, and this process may hear of it last.
+    if CANCELLED.load(Ordering::SeqCst) || status.code() == Some(i32::from(Exit::Interrupted.code())) {
         return Err(Failure::Interrupted);
     }
     if !status.success() {
@@ -78,4 +79,33 @@ fn text(from: Option<impl Read>) -> String {
     let mut text = String::new();
     let _ = from.map(|mut from| from.read_to_string(&mut text));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::FaultClass;
+    use crate::scenario::Rules;
+    use crate::seed::Seed;
+    use crate::time::Span;
+
+    fn run() -> Named {
+        Named { strategy: "no-guard".to_owned(), rules: Rules::default(), faults: FaultClass::Calm, seed: Seed(1) }
+    }
+
+    /// This program is a test runner, which knows of no such command: what it tells is no list of runs.
+    #[test]
+    fn a_process_that_tells_something_else_is_not_believed() {
+        let Err(Failure::Distrust(told)) = entries(&[run()], 60.seconds()) else { panic!("it was believed") };
+        assert!(told.starts_with("the runs could not be made in a fresh process: what it told cannot be read: "), "{told}");
+    }
+
+    #[test]
+    fn a_process_that_is_not_ready_in_time_is_given_up() {
+        let given_up = entries(&[run()], Duration::ZERO);
+        assert_eq!(
+            given_up,
+            Err(Failure::Distrust("the runs could not be made in a fresh process: it was not ready after 0 s".to_owned()))
+        );
+    }
 }

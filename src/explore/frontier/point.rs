@@ -83,6 +83,8 @@ impl Point {
     pub fn all_of(strategy: &'static dyn Strategy) -> Vec<Point> {
         let (lease, knobs) = (Lease::of(strategy), Scenario::default());
         let ttl = lease.map_or(knobs.guard.lease, |lease| (lease.ttl)(&knobs.guard));
+        // Parts of the lease, in whole seconds.
+        let part = |n: u32, of: u32| Duration::from_secs((ttl * n / of).as_secs());
         let usual = Conditions { job: knobs.node.work, ..Conditions::default() };
         let along = match strategy.policy() {
             // Who makes one attempt meets the lease again only if it comes late.
@@ -94,18 +96,18 @@ impl Point {
             (None, _) => {}
             (Some(lease), _) if lease.is_renewed() => given.push(Conditions { job: 65.seconds(), ..usual }),
             (Some(_), Along::Stall) => {
-                given.extend([ttl / 3, ttl * 2 / 3, ttl + 60.seconds()].map(|job| Conditions { job, ..usual }));
+                given.extend([part(1, 3), part(2, 3), ttl + 60.seconds()].map(|job| Conditions { job, ..usual }));
                 given.extend([-DRIFT, DRIFT].map(|store_ppm| Conditions { store_ppm, ..usual }));
-                given.extend([-DRIFT, DRIFT].map(|holder_ppm| Conditions { holder_ppm, job: ttl * 2 / 3, ..usual }));
-                given.extend([-1, 1].map(|sign| Conditions { store_set_ms: sign * (millis(ttl) / 6) as i64, ..usual }));
+                given.extend([-DRIFT, DRIFT].map(|holder_ppm| Conditions { holder_ppm, job: part(2, 3), ..usual }));
+                given.extend([-1, 1].map(|sign| Conditions { store_set_ms: sign * millis(part(1, 6)) as i64, ..usual }));
                 given.push(Conditions { lateness: SKEW, ..usual });
             }
             (Some(_), Along::Lateness) => {
-                given.extend([ttl / 3, ttl + 60.seconds()].map(|job| Conditions { job, ..usual }));
-                let stalled = Conditions { stall: ttl * 4 / 3, ..usual };
+                given.extend([part(1, 3), ttl + 60.seconds()].map(|job| Conditions { job, ..usual }));
+                let stalled = Conditions { stall: part(4, 3), ..usual };
                 given.push(stalled);
                 given.extend([-DRIFT, DRIFT].map(|store_ppm| Conditions { store_ppm, ..stalled }));
-                given.extend([-1, 1].map(|sign| Conditions { store_set_ms: sign * (millis(ttl) / 6) as i64, ..stalled }));
+                given.extend([-1, 1].map(|sign| Conditions { store_set_ms: sign * millis(part(1, 6)) as i64, ..stalled }));
             }
         }
         let places: &[Place] = match lease {
