@@ -6,16 +6,16 @@ mod fresh;
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
 use crate::cli::stopwatch::Stopwatch;
-use crate::cli::{CANCELLED, Exit, input, listen_for_interrupts, names, numbers, out};
+use crate::cli::{CANCELLED, Exit, input, listen_for_interrupts, names, numbers, out, threads};
 use crate::explore::certify::certificate::{Build, Named};
 use crate::explore::certify::{Certificate, Entry, Matrix, Sample, Uncertain};
 use crate::explore::observe::NoResult;
-use crate::explore::{Subject, observe};
+use crate::explore::{Staged, Subject, observe};
 use crate::report::files::One;
 use crate::report::words::{count, wrap};
 use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
-use crate::strategy::{self, Strategy};
+use crate::strategy::Strategy;
 use crate::world::{Deployment, EngineKind};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -24,7 +24,6 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 /// Runs that a thread has made before it makes each one the last time.
@@ -111,8 +110,7 @@ pub fn run(args: &CertifyArgs) -> Result<Exit, Failure> {
     let one = place.as_deref().map(One::open).transpose().map_err(Failure::usage)?;
     listen_for_interrupts();
 
-    let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let samples = deployed.samples(threads, &runs)?;
+    let samples = deployed.samples(threads(args.threads), &runs)?;
     let entries: Vec<Entry> = runs.iter().zip(&samples).map(|(run, sample)| deployed.entry(run, sample, args.full)).collect();
     if let Some((name, held)) = &held {
         against(name, held, &samples)?;
@@ -142,10 +140,10 @@ pub fn again() -> Result<Exit, Failure> {
         if CANCELLED.load(Ordering::SeqCst) {
             return Err(Failure::Interrupted);
         }
-        let subject = &deployed.deployments[*row];
-        let plan = Subject::plan(subject, run.faults, run.seed);
-        let seen = observe(subject, run.faults, run.seed, &plan).map_err(|why| no_result(run, &why))?;
-        entries.push(Entry::of(run.clone(), Subject::scenario(subject), &plan, &seen.run.trace, false));
+        let staged = deployed.staged(run, *row);
+        let plan = staged.plan(run.faults, run.seed);
+        let seen = observe(&*staged, run.faults, run.seed, &plan).map_err(|why| no_result(run, &why))?;
+        entries.push(Entry::of(run.clone(), staged.scenario(), &plan, &seen.run.trace, false));
     }
     out::print(&serde_json::to_string(&entries).expect("entries can be written as JSON"))?;
     Ok(Exit::AsExpected)
@@ -167,18 +165,13 @@ fn held(path: &Path) -> Result<(String, Certificate), Failure> {
 
 /// The runs that the arguments ask for: every class that can strike each strategy.
 fn sampled(args: &CertifyArgs) -> Result<Vec<Named>, Failure> {
-    let named = args.strategy.iter().map(|name| names::strategy(name)).collect::<Result<Vec<_>, _>>()?;
+    let rows = names::rows(&args.strategy, args.rules.as_deref())?;
     let wanted = args.faults.iter().map(|name| names::class(name)).collect::<Result<Vec<_>, _>>()?;
-    let rules = args.rules.as_deref().map(names::rules).transpose()?;
     let (base, seeds) = (Seed(args.seed.unwrap_or(1)), args.seeds.unwrap_or(1));
     let mut runs = Vec::new();
-    for strategy in strategy::catalogue().iter().filter(|s| named.is_empty() || named.iter().any(|n| n.name() == s.name())) {
-        let more = if rules.is_none() { strategy.also_under() } else { &[] };
-        for rules in std::iter::once(rules.unwrap_or_default()).chain(more.iter().copied()) {
-            for faults in FaultClass::ALL.into_iter().filter(|class| wanted.is_empty() || wanted.contains(class)) {
-                if faults.misses(strategy.steps()).is_some() {
-                    continue;
-                }
+    for (strategy, rules) in rows {
+        for faults in FaultClass::ALL.into_iter().filter(|class| wanted.is_empty() || wanted.contains(class)) {
+            if faults.misses(strategy.steps()).is_none() {
                 let run = |i| Named { strategy: strategy.name().to_owned(), rules, faults, seed: base.nth(i) };
                 runs.extend((0..seeds).map(run));
             }
@@ -219,7 +212,7 @@ impl Deployed {
     }
 
     fn same_scenarios(&self, name: &str, held: &Certificate) -> Result<(), Failure> {
-        let other = |(entry, row): &(&Entry, &usize)| !entry.deployed(Subject::scenario(&self.deployments[**row]));
+        let other = |(entry, row): &(&Entry, &usize)| !entry.deployed(self.staged(&entry.run, **row).scenario());
         match held.runs.iter().zip(&self.rows).find(other) {
             None => Ok(()),
             Some((entry, _)) => Err(Failure::Usage(format!(
@@ -248,22 +241,27 @@ impl Deployed {
         let made = fresh::entries(names, PATIENCE + watch.elapsed() * 10);
         bar.finish_and_clear();
         for (entry, sample) in made?.iter().zip(&samples) {
-            if let Some(parting) = entry.parts_from(&sample.plan, &sample.trace) {
+            if let Some(parting) = entry.parts_from(&sample.case.plan, &sample.trace) {
                 return Err(Failure::Distrust(format!("{} does not repeat in a fresh process: {parting}", entry.run)));
             }
         }
         Ok(samples)
     }
 
+    /// What a run is made on: a class may draw knobs as well as faults.
+    fn staged(&self, run: &Named, row: usize) -> Staged<'_> {
+        Staged::of(&self.deployments[row], run.faults, run.seed)
+    }
+
     fn entry(&self, run: &Named, sample: &Sample, full: bool) -> Entry {
-        Entry::of(run.clone(), Subject::scenario(&self.deployments[sample.subject]), &sample.plan, &sample.trace, full)
+        Entry::of(run.clone(), self.staged(run, sample.subject).scenario(), &sample.case.plan, &sample.trace, full)
     }
 }
 
 /// Holds the runs of this build against a certificate.
 fn against(name: &str, held: &Certificate, samples: &[Sample]) -> Result<(), Failure> {
     let partings =
-        held.runs.iter().zip(samples).filter_map(|(entry, sample)| Some((entry, entry.parts_from(&sample.plan, &sample.trace)?)));
+        held.runs.iter().zip(samples).filter_map(|(entry, sample)| Some((entry, entry.parts_from(&sample.case.plan, &sample.trace)?)));
     let partings: Vec<_> = partings.collect();
     let Some((entry, parting)) = partings.first() else { return Ok(()) };
     let more = match partings.len() - 1 {

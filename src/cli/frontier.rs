@@ -12,7 +12,6 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 /// Whose frontier is measured unless told otherwise: a bare lease under two policies, a shorter one whose expiry is a
@@ -82,7 +81,7 @@ pub fn run(args: &FrontierArgs) -> Result<Exit, Failure> {
     let setting = Setting { base: Seed(args.seed), seeds: args.seeds.unwrap_or(SEEDS) as usize, resolution: resolution(&args.resolution)? };
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
     listen_for_interrupts();
-    let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let threads = crate::cli::threads(args.threads);
     let frontier = Frontier { points: &points, base: setting.base, seeds: setting.seeds, resolution: setting.resolution, threads };
     let style = ProgressStyle::with_template("{bar:32} {pos}/{len} points  {eta} left").expect("the template is right");
     let bar = ProgressBar::new(points.len() as u64).with_style(style.progress_chars("━╸─"));

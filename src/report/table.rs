@@ -431,7 +431,9 @@ fn few(mut all: impl ExactSizeIterator<Item = String>) -> String {
 /// Cells that a sweep until a bound has given up: they hold, but for less than was asked for.
 fn short_of_the_bound(survey: &Survey) -> Option<String> {
     let Quota::Felt(wanted) = survey.quota else { return None };
-    let short = |(_, cell): &(&Row, &Cell)| cell.misses.is_none() && cell.class != FaultClass::Single && cell.own().next().is_none() && cell.tally.felt < wanted;
+    let short = |(_, cell): &(&Row, &Cell)| {
+        cell.misses.is_none() && cell.class != FaultClass::Single && cell.own().next().is_none() && cell.tally.felt < wanted
+    };
     let short: Vec<String> = survey
         .cells()
         .filter(short)

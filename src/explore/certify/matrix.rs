@@ -2,11 +2,10 @@
 //! another thread, and after a thousand other runs.
 
 use crate::class::FaultClass;
-use crate::explore::cell::RunKey;
 use crate::explore::certify::{Distrust, Sample, again, certify};
 use crate::explore::observe::NoResult;
 use crate::explore::sweep::Stopped;
-use crate::explore::{Subject, observe};
+use crate::explore::{Case, RunKey, Staged, Subject, observe};
 use crate::seed::Seed;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -100,10 +99,12 @@ impl Matrix<'_> {
 
     fn twice(&self, number: usize, (row, class, seed): (usize, FaultClass, Seed)) -> Result<Sample, Uncertain> {
         let subject = self.subjects[row];
-        let plan = subject.plan(class, seed);
+        let staged = Staged::of(subject, class, seed);
+        let plan = staged.plan(class, seed);
         let no_result = |why: NoResult| Stopped::NoResult { strategy: subject.strategy().name(), class, seed, why };
-        let seen = observe(subject, class, seed, &plan).map_err(no_result)?;
-        let sample = Sample { subject: row, class, key: RunKey::Sampled(number as u64), seed, plan, trace: seen.run.trace };
+        let seen = observe(&*staged, class, seed, &plan).map_err(no_result)?;
+        let case = Case { key: RunKey::Sampled(number as u64), seed, plan };
+        let sample = Sample { subject: row, class, case, trace: seen.run.trace };
         again(subject, &sample).map_err(|distrust| Uncertain::Differs { way: Way::Twice, distrust })?;
         Ok(sample)
     }
@@ -114,9 +115,9 @@ impl Matrix<'_> {
             if cancelled.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let (subject, class, seed) = (self.subjects[sample.subject], sample.class, sample.seed.fork("others").nth(n));
-            let plan = subject.plan(class, seed);
-            observe(subject, class, seed, &plan).map_err(|why| Stopped::NoResult {
+            let (subject, class, seed) = (self.subjects[sample.subject], sample.class, sample.case.seed.fork("others").nth(n));
+            let staged = Staged::of(subject, class, seed);
+            observe(&*staged, class, seed, &staged.plan(class, seed)).map_err(|why| Stopped::NoResult {
                 strategy: subject.strategy().name(),
                 class,
                 seed,

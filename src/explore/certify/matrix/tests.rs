@@ -19,7 +19,7 @@ fn what_repeats_is_given_as_it_was_in_order_on_any_number_of_threads() {
     let subjects: [&dyn Subject; 2] = [&MadeUp::of(&SAFE), &MadeUp::of(&WRONG)];
     let told = |threads| {
         let samples = matrix(&subjects, 20, threads).unwrap();
-        samples.iter().map(|s| (s.subject, s.class, s.seed, s.trace.digest())).collect::<Vec<_>>()
+        samples.iter().map(|s| (s.subject, s.class, s.case.seed, s.trace.digest())).collect::<Vec<_>>()
     };
     assert_eq!(told(1), told(3));
     assert_eq!(told(1).iter().map(|(row, class, seed, _)| (*row, *class, *seed)).collect::<Vec<_>>(), runs());
