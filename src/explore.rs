@@ -3,10 +3,12 @@
 //!
 //! In reading order: a [`subject`] can be run and judged; [`mod@observe`] runs it once; [`sweep`]
 //! runs it, or a [`shard`] of it, under many seeds on all threads and tallies what it saw;
-//! [`coverage`] says where faults were felt, and [`steer`] goes where none was; a [`cell`] weighs a
-//! tally against what the strategy declares, with a [`bound`] on what it did not see; [`certify`]
-//! runs a sample again; a [`witness`] keeps one run for replay. A [`survey`] is the whole table, the
-//! only thing that reports read.
+//! [`coverage`] says where faults were felt, and [`steer`] goes where none was; [`exhaust`] tries
+//! every fault at every step instead; a [`cell`] weighs a tally against what the strategy declares,
+//! with a [`bound`] on what it did not see; [`certify`] runs a sample again; a [`witness`] keeps one
+//! run for replay, [`mod@shrink`] makes it small, and [`doomed`] says from when it could not end well;
+//! a [`frontier`] is where a lease stops protecting. A [`survey`] is the whole table, the only thing
+//! that reports of it read.
 //!
 //! Nothing here prints, reads a clock or writes a file.
 
@@ -16,12 +18,14 @@ pub mod cell;
 pub mod certify;
 pub mod coverage;
 pub mod crew;
+pub mod doomed;
 pub mod exhaust;
 pub mod fingerprint;
 pub mod frontier;
 pub mod mark;
 pub mod observe;
 pub mod shard;
+pub mod shrink;
 pub mod steer;
 pub mod subject;
 pub mod survey;
@@ -35,7 +39,7 @@ pub use case::{Case, RunKey};
 pub use cell::{Cell, Surprise, Tally};
 pub use coverage::Coverage;
 pub use mark::Mark;
-pub use observe::{Finding, Observed, observe};
+pub use observe::{Finding, Observed, judged, observe};
 pub use shard::Shard;
 pub use subject::{Staged, Subject, seeds_of_a_claim};
 pub use survey::{Row, Survey};

@@ -5,11 +5,14 @@
 pub mod exhaust;
 pub mod files;
 pub mod frontier;
+pub mod gist;
 pub mod json;
 pub mod knobs;
 pub mod list;
+pub mod regression;
 pub mod run;
 pub mod shard;
+pub mod shrink;
 pub mod story;
 
 pub mod table;

@@ -59,6 +59,14 @@ pub enum NoResult {
 /// The run was refused, or the harness itself failed: a panic outside the strategy's code, or in a simulated server.
 pub fn observe(subject: &dyn Subject, class: FaultClass, seed: Seed, plan: &FaultPlan) -> Result<Observed, NoResult> {
     let run = contain(|| subject.run(seed, plan)).map_err(NoResult::Bug)??;
+    judged(subject, class, plan, run)
+}
+
+/// Judges a run of a subject under a plan.
+///
+/// # Errors
+/// The harness itself failed: in a simulated server while it ran, or in a judge.
+pub fn judged(subject: &dyn Subject, class: FaultClass, plan: &FaultPlan, run: Run) -> Result<Observed, NoResult> {
     if let Some((host, message)) = run.panics.iter().find(|(host, _)| host.as_node().is_none()) {
         return Err(NoResult::Bug(format!("the simulated {host} panicked: {message}")));
     }

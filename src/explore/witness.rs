@@ -35,9 +35,18 @@ pub struct Witness {
     /// The run as a story. For people; replaying does not read it.
     #[serde(default)]
     pub story: String,
+    /// What it comes down to, in one sentence. For people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sentence: String,
+    /// The events of which the sentence is made, with their times. For people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<String>,
     /// What broke.
     #[serde(default, rename = "violation")]
     pub violations: Vec<Expected>,
+    /// What it was before it was shrunk, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrunk_from: Option<ShrunkFrom>,
     /// What was deployed, every knob; the strategy is one of them.
     pub scenario: Scenario,
     /// What went wrong.
@@ -55,6 +64,33 @@ pub struct Expected {
     pub at_ms: SimTime,
     /// One sentence.
     pub what: String,
+}
+
+/// What a shrunk run came from, and what was done to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShrunkFrom {
+    /// The first run's seed.
+    #[serde(with = "seed_text")]
+    pub seed: Seed,
+    /// The faults of its plan.
+    pub faults: usize,
+    /// Its scheduler nodes.
+    pub nodes: u8,
+    /// Its periods.
+    pub periods: u32,
+    /// Its players.
+    pub players: u32,
+    /// What they earned in a period, in times.
+    pub earnings: u32,
+    /// The rule that had to go on breaking.
+    pub rule: String,
+    /// Smaller runs that were tried.
+    pub tried: u64,
+    /// Those that still broke, each of them twice.
+    pub accepted: u64,
+    /// Nothing smaller was left to try. Otherwise the budget was spent.
+    pub converged: bool,
 }
 
 impl From<&Finding> for Expected {
@@ -93,7 +129,10 @@ impl Witness {
             engine,
             digest: seen.run.trace.digest(),
             story: story.iter().flat_map(|line| [line.as_str(), "\n"]).collect(),
+            sentence: String::new(),
+            because: Vec::new(),
             violations: seen.findings.iter().map(Expected::from).collect(),
+            shrunk_from: None,
             scenario: scenario.clone(),
             plan: plan.clone(),
         }

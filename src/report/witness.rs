@@ -2,8 +2,10 @@
 
 use crate::class::FaultClass;
 use crate::explore::cell::Broken;
-use crate::explore::{Case, Subject, Witness, observe};
+use crate::explore::{Case, Observed, Subject, Witness, observe};
+use crate::plan::FaultPlan;
 use crate::report::{knobs, story};
+use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::world::EngineKind;
 
@@ -37,8 +39,20 @@ pub fn witness(subject: &dyn Subject, engine: EngineKind, class: FaultClass, bro
     if !seen.findings.contains(&broken.finding) {
         return Err(not_repeated(format!("the second time {} did not break in the same way", broken.finding.rule)));
     }
-    let drawn = knobs::told(&knobs::drawn(varied.scenario(), subject.scenario()), STORY_WIDTH);
-    let lines = story::story(&seen, plan, varied.calendar(), varied.scenario().nodes, STORY_WIDTH);
+    Ok(kept(varied, subject.scenario(), engine, class, plan, &seen))
+}
+
+/// A run, kept with its story, which begins with what is different from the `given` deployment.
+pub(super) fn kept(
+    subject: &dyn Subject,
+    given: &Scenario,
+    engine: EngineKind,
+    class: FaultClass,
+    plan: &FaultPlan,
+    seen: &Observed,
+) -> Witness {
+    let drawn = knobs::told(&knobs::drawn(subject.scenario(), given), STORY_WIDTH);
+    let lines = story::story(seen, plan, subject.calendar(), subject.scenario().nodes, STORY_WIDTH);
     let plain: Vec<String> = drawn.iter().chain(&lines).map(|line| anstream::adapter::strip_str(line).to_string()).collect();
-    Ok(Witness::of(varied.scenario(), class, engine, plan, &seen, &plain))
+    Witness::of(subject.scenario(), class, engine, plan, seen, &plain)
 }

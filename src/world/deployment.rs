@@ -9,7 +9,7 @@ use crate::seed::Seed;
 use crate::settlement::Calendar;
 use crate::strategy::{self, Strategy};
 use crate::time::SimTime;
-use crate::world::engine::{self, Boot, Engine, Observer, Settings};
+use crate::world::engine::{self, Boot, Engine, Observer, Reseed, Settings};
 use crate::world::faults::Faults;
 use crate::world::servers::lease::{self, LeaseStore};
 use crate::world::servers::payout::{self, PayoutLedger};
@@ -136,6 +136,23 @@ impl Deployment {
     /// # Errors
     /// Code of a host did what cannot be simulated faithfully.
     pub fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {
+        self.run_from(seed, plan, None)
+    }
+
+    /// As [`Deployment::run`] until `at`, and what happens before `at` is the same to the byte. From
+    /// then on everything that is left to luck is drawn from `other`: latencies, ties, the order of
+    /// ready tasks, what hosts draw, and who earns what.
+    ///
+    /// # Errors
+    /// As [`Deployment::run`], or the engine is turmoil.
+    pub fn run_reseeded(&self, seed: Seed, plan: &FaultPlan, at: SimTime, other: Seed) -> Result<Run, Refused> {
+        match self.engine {
+            EngineKind::Event => self.run_from(seed, plan, Some(Reseed { at, seed: other })),
+            EngineKind::Turmoil => Err(Refused::NotReseeded),
+        }
+    }
+
+    fn run_from(&self, seed: Seed, plan: &FaultPlan, reseed: Option<Reseed>) -> Result<Run, Refused> {
         let faults = Faults::new(plan);
         let stores = Stores::new(self, faults.most_behind());
         let (lease, database) = (Rc::clone(&stores.lease), Rc::clone(&stores.database));
@@ -151,11 +168,18 @@ impl Deployment {
         let observer: Rc<dyn Observer> = Rc::<World>::clone(&world);
         let build = |engine: Rc<dyn Engine>| {
             world.carried_by(&engine);
+            // Before the plan: what strikes at that very time meets what is new.
+            if let Some(reseed) = reseed {
+                world.reseed(reseed);
+            }
             world.arm();
-            self.boots(seed, &world, &engine, &stores)
+            self.boots(seed, reseed, &world, &engine, &stores)
         };
         let ended = match self.engine {
-            EngineKind::Event => engine::event::run(&settings, observer, build)?,
+            EngineKind::Event => {
+                let reseed = reseed.map(|reseed| Reseed { seed: reseed.seed.fork("engine"), ..reseed });
+                engine::event::run_reseeded(&settings, reseed, observer, build)?
+            }
             EngineKind::Turmoil => engine::turmoil::run(&settings, observer, build)?,
         };
         if let Some(refused) = world.refusal() {
@@ -194,13 +218,24 @@ impl Deployment {
         self.scenario.node.poll * 3 + self.scenario.node.work * 2
     }
 
-    fn boots(&self, seed: Seed, world: &Rc<World>, engine: &Rc<dyn Engine>, stores: &Stores) -> Vec<(HostId, Boot)> {
+    fn boots(
+        &self,
+        seed: Seed,
+        reseed: Option<Reseed>,
+        world: &Rc<World>,
+        engine: &Rc<dyn Engine>,
+        stores: &Stores,
+    ) -> Vec<(HostId, Boot)> {
         let setup = Rc::new(node::Setup {
             strategy: self.strategy,
             scenario: Arc::clone(&self.scenario),
             calendar: Arc::clone(&self.calendar),
             attempts: (0..self.scenario.nodes).map(|_| Cell::new(0)).collect(),
         });
+        // Where the players' clock is wrong, nobody knows what they earn before a true time: they earn what they did.
+        let anew = reseed
+            .filter(|_| !world.faults.may_set_clock(HostId::Traffic))
+            .map(|r| (self.calendar.origin.wall(r.at), r.seed.fork("traffic")));
         let boot = |id: HostId| -> Boot {
             let (world, engine, setup) = (Rc::clone(world), Rc::clone(engine), Rc::clone(&setup));
             let (lease, database, payouts) = (Rc::clone(&stores.lease), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
@@ -210,7 +245,7 @@ impl Deployment {
                     HostId::Lease => Box::pin(lease::serve(host, Rc::clone(&lease))),
                     HostId::Database => Box::pin(postgres::serve(host, Rc::clone(&database))),
                     HostId::Payout => Box::pin(payout::serve(host, Rc::clone(&payouts))),
-                    HostId::Traffic => Box::pin(traffic::run(host, Rc::clone(&setup), seed.fork("traffic"))),
+                    HostId::Traffic => Box::pin(traffic::run(host, Rc::clone(&setup), seed.fork("traffic"), anew)),
                     HostId::Node(_) => Box::pin(node::run(host, Rc::clone(&setup))),
                 }
             })

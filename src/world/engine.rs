@@ -86,6 +86,15 @@ pub struct Settings {
     pub poll_budget: u64,
 }
 
+/// A run goes as it would, and from a true time on everything that is left to luck is drawn anew. Only the event engine can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reseed {
+    /// What happens before this time is as it was.
+    pub at: SimTime,
+    /// From which everything is drawn from then on.
+    pub seed: Seed,
+}
+
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -120,6 +129,9 @@ pub enum Refused {
         declared(steps)
     )]
     Undeclared { steps: Vec<Step> },
+    /// The engine draws where nobody can reach.
+    #[error("runs on turmoil cannot be drawn anew from a moment on; use the event engine")]
+    NotReseeded,
 }
 
 /// Steps as a strategy declares them.

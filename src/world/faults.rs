@@ -74,6 +74,15 @@ impl Faults {
         self.changes_rates
     }
 
+    /// Whether the plan may make this host's clock wrong.
+    pub(super) fn may_set_clock(&self, host: HostId) -> bool {
+        let struck = |fault: &Fault| match fault.harm {
+            Harm::ClockOffset { host: victim, .. } | Harm::ClockDrift { host: victim, .. } => victim == Target::Host(host),
+            _ => false,
+        };
+        self.plan.iter().any(struck)
+    }
+
     /// How far a replica of the lease store may be behind, if one is promoted at all.
     pub(super) fn most_behind(&self) -> Option<Duration> {
         let lag = |fault: &Fault| if let Harm::LeaseFailover { lag, .. } = fault.harm { Some(lag) } else { None };

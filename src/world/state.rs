@@ -7,7 +7,7 @@ use crate::step::Step;
 use crate::time::SimTime;
 use crate::trace::{Event, Proof, Trace};
 use crate::world::clock::Clock;
-use crate::world::engine::{Engine, Observer, Refused};
+use crate::world::engine::{Engine, Observer, Refused, Reseed};
 use crate::world::faults::Faults;
 use crate::world::servers::lease::LeaseStore;
 use crate::world::servers::postgres::Database;
@@ -60,6 +60,11 @@ pub(super) struct World {
     engine: OnceCell<Weak<dyn Engine>>,
 }
 
+/// What a host draws from.
+fn stream(seed: Seed, host: usize) -> Rng {
+    seed.fork("host").nth(host as u64).rng()
+}
+
 impl World {
     pub(super) fn new(
         seed: Seed,
@@ -80,7 +85,7 @@ impl World {
             trace: RefCell::default(),
             clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
             bells: (0..count).map(|_| Rc::default()).collect(),
-            randoms: HostId::all(nodes).map(|h| RefCell::new(seed.fork("host").nth(h.index() as u64).rng())).collect(),
+            randoms: HostId::all(nodes).map(|h| RefCell::new(stream(seed, h.index()))).collect(),
             hosts: RefCell::new(vec![HostState::default(); count]),
             panics: RefCell::default(),
             complaints: RefCell::default(),
@@ -118,6 +123,17 @@ impl World {
     /// Whoever sleeps by a host's clock hears from it when that clock changes.
     pub(super) fn bell(&self, host: HostId) -> Rc<Notify> {
         Rc::clone(&self.bells[host.index()])
+    }
+
+    /// From a time on, hosts draw from other streams, and so does the database where it decides who goes first.
+    pub(super) fn reseed(self: &Rc<Self>, reseed: Reseed) {
+        let anew = move |world: &Rc<World>| {
+            for (index, random) in world.randoms.iter().enumerate() {
+                *random.borrow_mut() = stream(reseed.seed, index);
+            }
+            world.database.reseed(world.random(HostId::Database));
+        };
+        if reseed.at == SimTime::ZERO { anew(self) } else { self.later(reseed.at, anew) }
     }
 
     pub(super) fn random(&self, host: HostId) -> u64 {

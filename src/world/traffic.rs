@@ -39,9 +39,12 @@ struct Earning {
     channel: usize,
 }
 
-/// Lets the players earn what `seed` decides. Ends when everything was earned.
-pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>, seed: Seed) {
-    let plan = plan(seed, &setup.scenario, &setup.calendar);
+/// Lets the players earn what `seed` decides, and from a time on what another seed does. Ends when everything was earned.
+pub async fn run(host: Rc<dyn Host>, setup: Rc<Setup>, seed: Seed, anew: Option<(WallTime, Seed)>) {
+    let mut plan = plan(seed, &setup.scenario, &setup.calendar);
+    if let Some((since, other)) = anew {
+        redraw(&mut plan, since, &self::plan(other, &setup.scenario, &setup.calendar));
+    }
     // A host that starts again does not earn anew what it may have earned before.
     let now = host.wall();
     let channels = (0..CHANNELS).map(|channel| {
@@ -117,6 +120,17 @@ fn plan(seed: Seed, scenario: &Scenario, calendar: &Calendar) -> Vec<Earning> {
 /// What is close in a schedule of long periods would be everything in one of short ones.
 fn shortest(period: Duration) -> i64 {
     CLOSE_MS.min(crate::time::millis(period / 8).cast_signed()).max(1)
+}
+
+/// What is due from `since` on becomes what another plan says, as far as that is due from then
+/// on too. Ids and channels stay: which connections are still needed is known before `since`.
+fn redraw(plan: &mut [Earning], since: WallTime, other: &[Earning]) {
+    for earning in plan.iter_mut().filter(|earning| since <= earning.due) {
+        let Some(new) = other.iter().find(|new| new.id == earning.id) else { continue };
+        (earning.player, earning.amount) = (new.player, new.amount);
+        earning.due = if since <= new.due { new.due } else { earning.due };
+    }
+    plan.sort_by_key(|earning| (earning.due, earning.id));
 }
 
 fn between(rng: &mut Rng, begin: WallTime, end: WallTime) -> WallTime {

@@ -39,7 +39,7 @@ mod timers;
 mod waiting;
 
 use crate::id::HostId;
-use crate::world::engine::{Boot, Ended, Engine, Observer, Refused, Settings};
+use crate::world::engine::{Boot, Ended, Engine, Observer, Refused, Reseed, Settings};
 use lifecycle::Teardown;
 use machine::Machine;
 use rounds::Rounds;
@@ -61,6 +61,22 @@ pub fn run(
     observer: Rc<dyn Observer>,
     build: impl FnOnce(Rc<dyn Engine>) -> Vec<(HostId, Boot)>,
 ) -> Result<Ended, Refused> {
+    run_reseeded(settings, None, observer, build)
+}
+
+/// As [`run`]; from the time that `reseed` says on, latencies, ties and the order of ready tasks are drawn from its seed.
+///
+/// # Errors
+/// The code of a host cannot be simulated faithfully.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_reseeded(
+    settings: &Settings,
+    reseed: Option<Reseed>,
+    observer: Rc<dyn Observer>,
+    build: impl FnOnce(Rc<dyn Engine>) -> Vec<(HostId, Boot)>,
+) -> Result<Ended, Refused> {
     assert!(!current::is_set(), "runs do not nest: one is on in this thread already");
     // A fresh runtime for each run: one that was used keeps traces of its past.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -73,6 +89,9 @@ pub fn run(
     let machine = Rc::new(Machine::new(settings, observer));
     current::set(machine.clone());
     let teardown = Teardown(machine.clone());
+    if let Some(reseed) = reseed {
+        machine.reseed_at(reseed);
+    }
     machine.boot_all(build(machine.clone()));
     let ended = Rounds::new(&machine, settings, runtime.metrics()).run();
     drop(teardown);

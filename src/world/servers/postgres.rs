@@ -99,6 +99,11 @@ impl Database {
         &self.trouble
     }
 
+    /// From now on, what it leaves to luck is decided by other dice.
+    pub(in crate::world) fn reseed(&self, dice: u64) {
+        self.isolation.borrow_mut().reseed(dice);
+    }
+
     fn next_session(&self) -> SessionId {
         self.sessions.set(self.sessions.get() + 1);
         SessionId(self.sessions.get())

@@ -99,7 +99,7 @@ struct Lane {
 /// All tasks of a run.
 pub(super) struct Executor {
     run: u64,
-    rng: Rng,
+    pub(super) rng: Rng,
     slots: Vec<Slot>,
     free: Vec<u32>,
     lanes: Vec<Lane>,

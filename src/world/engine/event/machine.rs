@@ -8,8 +8,9 @@ use super::stream;
 use super::timers::{Sleep, Timers};
 use crate::host::{Duplex, Listen, Task};
 use crate::id::{FaultId, HostId};
+use crate::seed::Seed;
 use crate::time::{SimTime, millis};
-use crate::world::engine::{Boot, Engine, Observer, Refused, Settings};
+use crate::world::engine::{Boot, Engine, Observer, Refused, Reseed, Settings};
 use futures_util::future::LocalBoxFuture;
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -53,6 +54,25 @@ impl Machine {
             over: Cell::new(false),
             min_latency: Duration::from_millis(min),
         }
+    }
+
+    /// Draws everything anew from a time on: before anything else that happens then, if that is not the beginning, where hosts boot.
+    pub(super) fn reseed_at(self: &Rc<Self>, reseed: Reseed) {
+        if reseed.at == SimTime::ZERO {
+            return self.reseed(reseed.seed);
+        }
+        let machine = Rc::downgrade(self);
+        let reseed_it = move || {
+            if let Some(machine) = machine.upgrade() {
+                machine.reseed(reseed.seed);
+            }
+        };
+        self.call_at(reseed.at, Box::new(reseed_it));
+    }
+
+    fn reseed(&self, seed: Seed) {
+        self.fabric.borrow_mut().rng = seed.fork("net").rng();
+        self.executor.borrow_mut().rng = seed.fork("ready").rng();
     }
 
     /// Takes in the hosts of the world and starts each one's first process.

@@ -147,6 +147,11 @@ impl Isolation {
         self.dice = dice;
     }
 
+    /// From now on, races are decided by other dice.
+    pub(super) fn reseed(&mut self, dice: u64) {
+        self.dice = dice;
+    }
+
     /// A session begins; what it gets back is notified when a statement that waited has its answer.
     pub(super) fn connected(&mut self, session: SessionId) -> Rc<Notify> {
         self.clients.entry(session).or_default().turn.clone()

@@ -1,0 +1,47 @@
+//! Knobs that were drawn, back to their defaults: all of them, then one at a time.
+
+use crate::explore::shrink::Case;
+use crate::scenario::Scenario;
+use crate::step::Step;
+use serde_json::Value;
+
+/// What makes the deployment this one, or has a pass of its own.
+const KEPT: [&str; 6] = ["strategy", "nodes", "players", "earnings", "schedule", "time_scale"];
+
+/// The knobs that differ from the default deployment's, taken back.
+pub fn default_ones(case: &Case, _: &[Step]) -> Vec<Case> {
+    let (mut now, mut usual) = (leaves(&case.scenario), leaves(&usual(&case.scenario)));
+    for knobs in [&mut now, &mut usual] {
+        knobs.retain(|(path, _)| !KEPT.contains(&path[0].as_str()) && path.join(".") != "database.rules");
+    }
+    let other: Vec<(Vec<String>, Value)> = usual.into_iter().filter(|knob| !now.contains(knob)).collect();
+    let back = |knobs: &[(Vec<String>, Value)]| {
+        let mut table = serde_json::to_value(&case.scenario).ok()?;
+        for (path, value) in knobs {
+            *path.iter().try_fold(&mut table, |table, key| table.get_mut(key))? = value.clone();
+        }
+        Some(Case { scenario: serde_json::from_value(table).ok()?, ..case.clone() })
+    };
+    let all = (other.len() > 1).then(|| back(&other)).flatten();
+    all.into_iter().chain(other.iter().filter_map(|one| back(std::slice::from_ref(one)))).collect()
+}
+
+/// The default deployment in the same scale.
+fn usual(scenario: &Scenario) -> Scenario {
+    let real = Scenario::calm(&scenario.strategy);
+    if scenario.time_scale > 1 { real.scaled_for_turmoil() } else { real }
+}
+
+/// Every knob with its place in the file.
+fn leaves(scenario: &Scenario) -> Vec<(Vec<String>, Value)> {
+    fn collect(path: &[String], value: Value, found: &mut Vec<(Vec<String>, Value)>) {
+        match value {
+            Value::Object(table) => table.into_iter().for_each(|(key, value)| collect(&[path, &[key]].concat(), value, found)),
+            knob => found.push((path.to_vec(), knob)),
+        }
+    }
+    let mut found = Vec::new();
+    let table = serde_json::to_value(scenario).expect("a scenario has only values that JSON knows");
+    collect(&[], table, &mut found);
+    found
+}

@@ -1,0 +1,40 @@
+//! A run that broke something in one sentence and at most six lines, each an event of its trace
+//! on which the violation depends.
+//!
+//! Which events those are is found by going back from the violation (`pick`): the settlements or
+//! payments that it is about, what entitled whoever made them, what took that away, the faults
+//! that struck and the end of their effect. Names of strategies play no part. Told of a shrunk
+//! run, no fault can be missing from it: without any of them the rule holds.
+
+mod pick;
+mod tell;
+
+use crate::explore::{Finding, Observed};
+use crate::plan::FaultPlan;
+use crate::settlement::Calendar;
+use pick::Trail;
+use tell::Teller;
+
+/// Lines of the longest gist.
+pub const LINES: usize = 6;
+
+/// What it comes down to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gist {
+    /// The whole story in one sentence, in the words of the protocol.
+    pub sentence: String,
+    /// The events that it is made of, in their order, with their times.
+    pub lines: Vec<String>,
+}
+
+/// What a finding of a run comes down to.
+pub fn gist(seen: &Observed, finding: &Finding, plan: &FaultPlan, calendar: &Calendar) -> Gist {
+    let trail = Trail::of(&seen.run.trace);
+    let picked = pick::pick(&trail, seen, finding);
+    let teller = Teller { trail: &trail, plan, calendar };
+    let told = picked.into_iter().map(|n| teller.tell(n)).collect::<Vec<_>>();
+    Gist { sentence: teller.sentence(&told, finding), lines: told.iter().map(|told| teller.line(told)).collect() }
+}
+
+#[cfg(test)]
+mod tests;

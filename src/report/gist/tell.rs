@@ -1,0 +1,244 @@
+//! An event in words, and events as one sentence.
+
+use crate::explore::{Finding, Mark};
+use crate::id::{HostId, Letter, PeriodId};
+use crate::plan::{FaultPlan, Harm, Trigger, duration};
+use crate::report::gist::pick::{Trail, Tx};
+use crate::report::words;
+use crate::settlement::Calendar;
+use crate::time::SimTime;
+use crate::trace::{Belief, Event, TaskStatus};
+use std::time::Duration;
+
+/// What is told of one event.
+pub struct Told {
+    at: SimTime,
+    who: String,
+    did: String,
+}
+
+/// Tells events of one run.
+pub struct Teller<'a> {
+    pub trail: &'a Trail<'a>,
+    pub plan: &'a FaultPlan,
+    pub calendar: &'a Calendar,
+}
+
+impl Teller<'_> {
+    /// `2026-01-10 00:00:03.412  n1 got the lease for 30m`.
+    pub fn line(&self, told: &Told) -> String {
+        format!("{}  {} {}", self.calendar.shows(told.at), told.who, told.did)
+    }
+
+    /// All of it as one sentence. Whoever did the last thing as well is not named again.
+    pub fn sentence(&self, told: &[Told], finding: &Finding) -> String {
+        let mut text = String::new();
+        let mut day = told.first().map(|first| self.day(first.at));
+        for (n, one) in told.iter().enumerate() {
+            let same = n > 0 && told[n - 1].who == one.who;
+            let closes = n + 1 == told.len() || told[n + 1].who != one.who;
+            text += match (n, same, closes) {
+                (0, ..) => "",
+                (_, true, true) => " and ",
+                (_, true, false) | (_, false, _) => ", ",
+            };
+            if !same {
+                text += &one.who;
+                text += " ";
+            }
+            let shown = self.calendar.shows(one.at);
+            let (date, time) = shown.split_once(' ').unwrap_or((&shown, ""));
+            let seconds = time.split('.').next().unwrap_or(time);
+            text += &one.did;
+            text += &match day.as_deref() == Some(date) {
+                true => format!(" at {seconds}"),
+                false => format!(" on {date} at {seconds}"),
+            };
+            day = Some(date.to_owned());
+        }
+        let end = self.end(finding);
+        let mut whole = [text, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        whole.push('.');
+        whole
+    }
+
+    fn day(&self, at: SimTime) -> String {
+        let shown = self.calendar.shows(at);
+        shown.split_once(' ').map_or(shown.clone(), |(date, _)| date.to_owned())
+    }
+
+    /// What no event tells: what did not happen, or what is wrong about the last one.
+    fn end(&self, finding: &Finding) -> String {
+        match finding.mark {
+            Mark::Letter(Letter::D | Letter::Two) => String::new(),
+            Mark::Letter(Letter::S | Letter::E | Letter::C | Letter::L | Letter::K) | Mark::Panicked | Mark::NeverEnded => {
+                finding.what.clone()
+            }
+        }
+    }
+
+    /// One event.
+    pub fn tell(&self, n: usize) -> Told {
+        let record = self.trail.records[n];
+        let (who, did) = self.words(n);
+        Told { at: record.at, who, did }
+    }
+
+    fn words(&self, n: usize) -> (String, String) {
+        let by = |who: &dyn ToString, did: String| (who.to_string(), did);
+        match self.trail.records[n].event {
+            Event::Committed { by: host, .. } => by(&host, self.trail.tx(n).map_or_else(String::new, |tx| self.commit(tx))),
+            Event::LeaseGranted { to, ttl_ms: 0 } => by(&to, "got the lease, without an expiry,".to_owned()),
+            Event::LeaseGranted { to, ttl_ms } => by(&to, format!("got the lease for {}", length(ttl_ms))),
+            Event::LeaseRefused { to, holder } => by(&to, format!("was refused the lease, which {holder} holds,")),
+            Event::LeaseExpired { holder } => (format!("the lease of {holder}"), "had run out".to_owned()),
+            Event::LeaseLost { holder } => ("the lease store".to_owned(), format!("lost the lease of {holder}")),
+            Event::LeaseReturned { holder } => ("the lease store".to_owned(), format!("had the lease of {holder} again")),
+            Event::LeaseReleased { by: host, holder } if host == holder => by(&host, "gave the lease back".to_owned()),
+            Event::LeaseReleased { by: host, holder } => by(&host, format!("deleted the lease of {holder}")),
+            Event::LeaseExtended { by: host, holder, .. } => by(&host, format!("extended the lease of {holder}")),
+            Event::Paused { host } => by(&name(host), format!("stopped{}{}", self.lasting(n), self.place(n))),
+            Event::Crashed { host } => by(&name(host), format!("crashed{}", self.place(n))),
+            Event::PoweredOff { host } => by(&name(host), format!("lost power{}", self.place(n))),
+            Event::Resumed { host } => by(&name(host), "woke".to_owned()),
+            Event::Booted { host, .. } => by(&name(host), "started again".to_owned()),
+            Event::Blocked { host } => by(&name(host), format!("was busy{}", self.lasting(n))),
+            Event::ClockSet { host, by: ms } => (format!("the clock of {host}"), format!("was wrong by {}", words::signed(ms))),
+            Event::ClockDrifts { host, ppm } => (format!("the clock of {host}"), format!("ran {ppm:+} ppm")),
+            Event::Cut { .. } => self.cut(n),
+            Event::ReplyLost { from, to } => (format!("the reply of {from} to {to}"), "was lost".to_owned()),
+            Event::CommitRefused { by: host } => ("the database".to_owned(), format!("refused a commit of {host}")),
+            Event::SessionEnded { by: host } => ("the database".to_owned(), format!("ended a session of {host}")),
+            Event::Fired { .. } => self.fault(n),
+            Event::Panicked { host } => by(&host, "panicked".to_owned()),
+            Event::AttemptBegan { attempt, period, wall } => {
+                let off = wall.0 - self.calendar.origin.wall(self.trail.records[n].at).0;
+                let clock = if off == 0 { String::new() } else { format!(" by its clock, {} wrong,", words::signed(off)) };
+                by(&attempt.node, format!("set about {period}{clock}"))
+            }
+            Event::AttemptEnded { attempt, period, belief } => by(&attempt.node, ended(belief, period)),
+            Event::Looked { node, .. } => by(&node, "looked for what is due".to_owned()),
+            Event::Step { attempt, step, phase } => by(&attempt.node, format!("was in `{step}` ({phase})")),
+            Event::Paid { period, rank, player, amount, .. } => {
+                let again = self.trail.records[..n]
+                    .iter()
+                    .any(|r| matches!(r.event, Event::Paid { period: p, player: who, .. } if p == period && who == player));
+                let again = if again { " again" } else { "" };
+                ("the payout service".to_owned(), format!("paid {player} {amount} for rank {rank} of {period}{again}"))
+            }
+            other => ("the run".to_owned(), format!("recorded {other:?}")),
+        }
+    }
+
+    /// What a transaction did.
+    fn commit(&self, tx: &Tx) -> String {
+        let mut said = Vec::new();
+        let mut settled: Option<PeriodId> = None;
+        for row in self.trail.rows(tx) {
+            match *row {
+                Event::Settled { period, .. } | Event::Ranked { period, .. } if settled != Some(period) => {
+                    let earlier = self.trail.settlements(Some(period)).iter().any(|other| other.n < tx.n);
+                    said.push(format!("settled {period}{}", if earlier { " again" } else { "" }));
+                    settled = Some(period);
+                }
+                Event::FenceSet { token, .. } => said.push(format!("took fence token {token}")),
+                Event::Earned { earning, player, amount, .. } => {
+                    said.push(format!("let {player} earn {amount} points (earning {earning})"))
+                }
+                Event::TaskSet { period, status, .. } if settled.is_none() => said.push(match status {
+                    TaskStatus::Pending => format!("gave {period} back"),
+                    TaskStatus::Executing => format!("claimed {period}"),
+                    TaskStatus::Completed => format!("set {period} to completed"),
+                    TaskStatus::Failed => format!("set {period} to failed"),
+                    TaskStatus::Dead => format!("gave {period} up as a dead letter"),
+                }),
+                _ => {}
+            }
+        }
+        if said.is_empty() { "committed".to_owned() } else { said.join(" and ") }
+    }
+
+    /// The fault whose effect a record is.
+    fn fault_of(&self, n: usize) -> Option<usize> {
+        self.trail.records[..=n].iter().rev().find_map(|r| match r.event {
+            Event::Fired { fault } => Some(usize::from(fault.0)),
+            _ => None,
+        })
+    }
+
+    fn harm_of(&self, n: usize) -> Option<&Harm> {
+        self.plan.faults.get(self.fault_of(n)?).map(|fault| &fault.harm)
+    }
+
+    /// ` for 40m`, if the fault has a length.
+    fn lasting(&self, n: usize) -> String {
+        let lasts = self.harm_of(n).and_then(Harm::heals_after).filter(|d| !d.is_zero());
+        lasts.map_or_else(String::new, |d| format!(" for {}", duration::text(d)))
+    }
+
+    /// ` before `work.3``, if the fault struck at a step.
+    fn place(&self, n: usize) -> String {
+        match self.fault_of(n).and_then(|fault| self.plan.faults.get(fault)).map(|fault| &fault.when) {
+            Some(Trigger::Step { step, phase, .. }) => match phase {
+                crate::trace::Phase::Before => format!(" before `{step}`"),
+                crate::trace::Phase::Sent => format!(" in the middle of `{step}`"),
+                crate::trace::Phase::After => format!(" after `{step}`"),
+            },
+            Some(Trigger::At { .. }) | None => String::new(),
+        }
+    }
+
+    fn cut(&self, n: usize) -> (String, String) {
+        let Event::Cut { from, to } = self.trail.records[n].event else { return Default::default() };
+        let at = self.trail.records[n].at;
+        let all: Vec<(HostId, HostId)> = self.trail.records[n..]
+            .iter()
+            .take_while(|r| r.at == at)
+            .filter_map(|r| if let Event::Cut { from, to } = r.event { Some((from, to)) } else { None })
+            .collect();
+        let others = all.iter().filter(|(a, b)| (*a == from || *b == from) && (*a != to && *b != to)).count();
+        let whom = if others > 0 { "everyone".to_owned() } else { to.to_string() };
+        let way = if all.contains(&(to, from)) { "was cut from" } else { "could no longer reach" };
+        (from.to_string(), format!("{way} {whom}{}{}", self.lasting(n), self.place(n)))
+    }
+
+    /// A fault that shows itself in nothing else.
+    fn fault(&self, n: usize) -> (String, String) {
+        let Event::Fired { fault } = self.trail.records[n].event else { return Default::default() };
+        let step = self.trail.records[..n].iter().rev().find_map(|r| match r.event {
+            Event::Step { attempt, .. } => Some(attempt.node.to_string()),
+            _ => None,
+        });
+        let who = step.unwrap_or_else(|| "a node".to_owned());
+        let Some(planned) = self.plan.faults.get(usize::from(fault.0)) else { return ("a fault".to_owned(), "struck".to_owned()) };
+        match &planned.harm {
+            Harm::SlowStep { extra } => (who, format!("took {} longer{}", duration::text(*extra), self.place(n))),
+            Harm::JobError { times: 1 } => (format!("the job of {who}"), format!("failed{}", self.place(n))),
+            Harm::JobError { times } => (format!("the job of {who}"), format!("failed {times} times in a row{}", self.place(n))),
+            _ => ("a fault struck:".to_owned(), words::fault(planned)),
+        }
+    }
+}
+
+/// A host as the subject of a sentence.
+fn name(host: HostId) -> String {
+    match host {
+        HostId::Lease => "the lease store".to_owned(),
+        HostId::Database => "the database".to_owned(),
+        HostId::Payout => "the payout service".to_owned(),
+        HostId::Traffic | HostId::Node(_) => host.to_string(),
+    }
+}
+
+fn ended(belief: Belief, period: PeriodId) -> String {
+    match belief {
+        Belief::Settled => format!("believed to have settled {period}"),
+        Belief::AlreadySettled => format!("believed {period} settled already"),
+        Belief::Busy => format!("found {period} taken"),
+        Belief::Failed => format!("failed at {period}"),
+    }
+}
+
+fn length(ms: u64) -> String {
+    duration::text(Duration::from_millis(ms))
+}
