@@ -190,3 +190,83 @@ fn an_interrupt_leaves_earlier_reports_whole() {
     assert!(text(&done.stderr).contains("earlier reports are as they were"), "{}", text(&done.stderr));
     assert_eq!(snapshot(&desk.path("reports")), before);
 }
+
+/// What stands beside a witness: nothing may be left there that nobody asked for.
+fn beside(desk: &Desk) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(desk.path("reports/witnesses")).unwrap().map(|f| f.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// A witness as it was found, shrunk: told, written beside it, and replayed by the command that is told.
+#[test]
+fn a_witness_is_shrunk_and_what_is_left_replays() {
+    let desk = Desk::new();
+    let swept = desk.run(&["--strategy", "lease-set-px-checked", "--faults", "pause", "--seeds", "3", "--no-shrink"]);
+    assert_eq!(swept.status.code(), Some(0), "{}", text(&swept.stderr));
+    let file = "reports/witnesses/lease-set-px-checked--pause.toml";
+    let whole = fs::read_to_string(desk.path(file)).unwrap();
+    assert!(!whole.contains("[shrunk_from]"), "--no-shrink keeps what was found");
+
+    let done = desk.run(&["shrink", file]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let told = text(&done.stdout);
+    for word in ["before", "after", "converged", "onceproof replay reports/witnesses/lease-set-px-checked--pause.shrunk.toml", "#[test]"] {
+        assert!(told.contains(word), "`{word}` is missing in: {told}");
+    }
+    assert_eq!(fs::read_to_string(desk.path(file)).unwrap(), whole, "the witness stays as it is");
+    assert_eq!(beside(&desk), ["lease-set-px-checked--pause.shrunk.toml", "lease-set-px-checked--pause.toml"]);
+    let again = desk.run(&["replay", "reports/witnesses/lease-set-px-checked--pause.shrunk.toml"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+
+    // As JSON, into a folder; a small one shrinks to itself.
+    fs::create_dir(desk.path("small")).unwrap();
+    let done = desk.run(&["shrink", "reports/witnesses/lease-set-px-checked--pause.shrunk.toml", "--out", "small", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&json["converged"], &json["before"], json["rule"].as_str()), (&true.into(), &json["after"], Some("settled-once")));
+    assert!(desk.path("small/lease-set-px-checked--pause.shrunk.shrunk.toml").is_file());
+}
+
+/// The sweep does it by itself, and says what the run came from.
+#[test]
+fn a_sweep_keeps_small_witnesses() {
+    let (desk, witness) = Desk::with_witness();
+    for word in ["[shrunk_from]", "sentence = ", "because = [", "converged = true"] {
+        assert!(witness.contains(word), "`{word}` is missing in: {witness}");
+    }
+    assert_eq!(desk.run(&["replay", WITNESS]).status.code(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_shrunk_is_told_and_nothing_is_left_behind() {
+    let (desk, witness) = Desk::with_witness();
+    refused(&desk.run(&["shrink", "nowhere.toml"]), &["cannot read nowhere.toml"]);
+    refused(&desk.run(&["shrink", WITNESS, "--out", WITNESS]), &["--out is the witness itself"]);
+    refused(&desk.run(&["shrink", WITNESS, "--out", "no/such/folder/w.toml"]), &["cannot write no/such/folder/w.toml", "--out"]);
+    refused(&desk.run(&["shrink", WITNESS, "--rule", "not-early"]), &["does not break `not-early`; it breaks settled-once"]);
+    refused(&desk.run(&["shrink", WITNESS, "--budget", "soon"]), &["--budget", "`soon` is not a duration"]);
+    let digest = witness.lines().find(|line| line.starts_with("digest")).unwrap();
+    fs::write(desk.path(WITNESS), witness.replacen(digest, "digest = \"00000000deadbeef\"", 1)).unwrap();
+    let done = desk.run(&["shrink", WITNESS]);
+    assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("the history is not the recorded one"), "{}", text(&done.stderr));
+    assert_eq!(beside(&desk), ["no-guard--calm.toml"]);
+}
+
+/// The moment stands in the story and in the JSON; where it cannot be found, that is said.
+#[test]
+fn a_replay_tells_from_when_on_it_was_doomed() {
+    let (desk, _) = Desk::with_witness();
+    let told = desk.run(&["replay", WITNESS, "--doomed"]);
+    assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    assert!(text(&told.stdout).contains("doomed: from here on 20 of 20 continuations break settled-once"), "{}", text(&told.stdout));
+    let json: serde_json::Value = serde_json::from_slice(&desk.run(&["replay", WITNESS, "--doomed", "--json"]).stdout).unwrap();
+    assert_eq!((json["doomed"]["rule"].as_str(), json["doomed"]["tries"].as_u64()), (Some("settled-once"), Some(20)));
+    assert!(json["doomed"]["from_ms"].is_u64());
+    refused(
+        &desk.run(&["replay", "--strategy", "no-guard", "--faults", "calm", "--doomed", "--engine", "turmoil"]),
+        &["event engine only"],
+    );
+    refused(&desk.run(&["replay", "--strategy", "dual-guard", "--faults", "calm", "--doomed"]), &["nothing broke"]);
+}

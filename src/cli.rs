@@ -12,8 +12,10 @@ mod numbers;
 mod out;
 mod progress;
 mod replay;
+mod shrink;
 mod stopwatch;
 mod verify;
+mod witnesses;
 
 pub use exit::Exit;
 
@@ -83,6 +85,8 @@ enum Command {
     CertifyAgain,
     /// Measure where a lease stops protecting, beside the line that says where it should
     Frontier(frontier::FrontierArgs),
+    /// Make a witness small: the fewest, mildest, shortest faults that still break its rule, in a sentence and as a #[test]
+    Shrink(shrink::ShrinkArgs),
     /// Show strategies, fault classes, invariants and knobs
     List(ListArgs),
 }
@@ -125,6 +129,9 @@ struct VerifyArgs {
     /// Network that carries the runs: event (ours) or turmoil (tick-driven, slow, independent)
     #[arg(long, value_name = "ENGINE", default_value = "event")]
     engine: String,
+    /// Keep witnesses as they were found, instead of the smallest run that breaks the same rule
+    #[arg(long)]
+    no_shrink: bool,
     /// Folder for verdicts.json and witnesses
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
@@ -137,6 +144,8 @@ Examples:
   onceproof replay reports/witnesses/no-guard--calm.toml
   onceproof replay --strategy lease-set-px --faults skew --seed 42
   onceproof replay --strategy no-guard --faults calm --pinned    the plan that has to break it
+  onceproof replay reports/witnesses/lease-set-px-checked--pause.toml --doomed
+                                                                 and from when on it had to break
 
 Exit codes:
   0  told; what broke is what the witness says, or nothing that never may
@@ -168,6 +177,9 @@ struct ReplayArgs {
     /// Every record of the run instead of its story
     #[arg(long)]
     records: bool,
+    /// Also find the moment from which it could only end so: continue the run from each of its moments under other seeds (event engine only)
+    #[arg(long, conflicts_with = "records")]
+    doomed: bool,
     /// The run as JSON instead of its story: each fault planned, fired, felt and by what, and what broke
     #[arg(long, conflicts_with = "records")]
     json: bool,
@@ -201,6 +213,7 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         Some(Command::Certify(args)) => certify::run(args),
         Some(Command::CertifyAgain) => certify::again(),
         Some(Command::Frontier(args)) => frontier::run(args),
+        Some(Command::Shrink(args)) => shrink::run(args),
         Some(Command::List(args)) => list::run(args),
     };
     ended(done)

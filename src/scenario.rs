@@ -213,6 +213,13 @@ impl Scenario {
         Scenario { strategy: strategy.to_owned(), ..Scenario::default() }
     }
 
+    /// The default deployment, guarded by `strategy`, on a database with these rules.
+    pub fn on(strategy: &str, rules: Rules) -> Scenario {
+        let mut scenario = Scenario::calm(strategy);
+        scenario.database.rules = rules;
+        scenario
+    }
+
     /// The same deployment, watched for its first period only.
     #[must_use]
     pub fn of_one_period(&self) -> Scenario {

@@ -201,9 +201,9 @@ impl Deployed {
                 continue;
             }
             let strategy: &'static dyn Strategy = names::strategy(&run.strategy)?;
-            let mut scenario = Scenario::calm(strategy.name());
-            scenario.database.rules = run.rules;
-            deployed.deployments.push(Deployment::new(&scenario, EngineKind::Event).map_err(Failure::usage)?);
+            deployed
+                .deployments
+                .push(Deployment::new(&Scenario::on(strategy.name(), run.rules), EngineKind::Event).map_err(Failure::usage)?);
             let row = deployed.deployments.len() - 1;
             known.insert(key, row);
             deployed.rows.push(row);

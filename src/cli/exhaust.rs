@@ -90,9 +90,7 @@ pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
     let kinds = kinds(args)?;
     let rows = names::rows(&args.strategy, args.rules.as_deref())?;
     let deploy = |(strategy, rules): &(&'static dyn Strategy, Rules)| {
-        let mut scenario = Scenario::calm(strategy.name()).of_one_period();
-        scenario.database.rules = *rules;
-        Deployment::new(&scenario, EngineKind::Event)
+        Deployment::new(&Scenario::on(strategy.name(), *rules).of_one_period(), EngineKind::Event)
     };
     let deployments = rows.iter().map(deploy).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;

@@ -40,6 +40,9 @@ pub struct MergeArgs {
     /// Print the verdicts as JSON instead of the table
     #[arg(long)]
     json: bool,
+    /// Keep witnesses as they were found
+    #[arg(long)]
+    no_shrink: bool,
     /// Threads to run on [default: all cores]
     #[arg(long, value_name = "N", value_parser = numbers::threads, allow_negative_numbers = true)]
     threads: Option<u16>,
@@ -49,7 +52,7 @@ pub struct MergeArgs {
 pub fn run(args: &MergeArgs) -> Result<Exit, Failure> {
     let read = |path: &PathBuf| Ok((path.display().to_string(), input::read(path, "shard", LONGEST)?));
     let files = args.files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-    let parts = Parts::of(&files, threads(args.threads))?;
+    let parts = Parts::of(&files, threads(args.threads), !args.no_shrink)?;
     let deployments = parts.order.deployments()?;
     let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;

@@ -109,3 +109,25 @@ impl Units {
         self.0.finish_and_clear();
     }
 }
+
+/// A line on standard error for work whose length nobody knows. It shows itself only on a terminal.
+pub struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// One that turns.
+    pub fn new() -> Spinner {
+        let style = ProgressStyle::with_template("{spinner} {elapsed}  {msg}").expect("the template is right");
+        Spinner(ProgressBar::new_spinner().with_style(style))
+    }
+
+    /// Says how far it is.
+    pub fn show(&self, text: &str) {
+        self.0.set_message(text.to_owned());
+        self.0.tick();
+    }
+
+    /// Takes the line away.
+    pub fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -2,15 +2,17 @@
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
-use crate::cli::{Exit, ReplayArgs, input, names, out};
+use crate::cli::{CANCELLED, Exit, ReplayArgs, input, listen_for_interrupts, names, out};
 use crate::explore::certify::Difference;
+use crate::explore::doomed::{Doom, Doomed, TRIES, Undecidable};
 use crate::explore::observe::NoResult;
+use crate::explore::subject::varied;
 use crate::explore::witness::Expected;
 use crate::explore::{Mark, Observed, Subject, Witness, observe};
 use crate::plan::FaultPlan;
 use crate::report::knobs::{self, Drawn};
 use crate::report::words::{self, count, wrap};
-use crate::report::{run as run_json, story};
+use crate::report::{doom, run as run_json, story};
 use crate::scenario::{Misconfigured, Rules, Scenario};
 use crate::seed::Seed;
 use crate::strategy::Expectation;
@@ -20,7 +22,7 @@ use std::thread;
 
 /// One run to be told.
 struct Told {
-    deployment: Box<dyn Subject>,
+    deployment: Deployment,
     /// In what the deployment differs from the one that its strategy usually has.
     knobs: Vec<Drawn>,
     class: FaultClass,
@@ -45,14 +47,15 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let first = told.observe()?;
     let second = thread::scope(|scope| scope.spawn(|| told.observe()).join().expect("panics of runs are contained"))?;
 
-    out::print(&told.text(&first, args))?;
+    let doom = if args.doomed { Some(told.doom(&first)?) } else { None };
+    out::print(&told.text(&first, args, doom.as_ref()))?;
 
     if let Some(difference) = Difference::between(&first.run.trace, &second.run.trace) {
         return Err(Failure::Distrust(format!("the run does not repeat: {difference}")));
     }
     let (verdict, exit) = match &told.witness {
         Some(witness) => compared(&first, witness)?,
-        None => alone(&first, &*told.deployment, told.class),
+        None => alone(&first, &told.deployment, told.class),
     };
     // What a program reads holds the digest already, and nothing may follow it.
     if !args.json {
@@ -102,9 +105,7 @@ fn alone(seen: &Observed, subject: &dyn Subject, class: FaultClass) -> (String, 
 
 /// What a strategy is usually deployed as.
 fn usual(strategy: &str, rules: Rules, engine: EngineKind) -> Result<Deployment, Misconfigured> {
-    let mut scenario = Scenario::calm(strategy);
-    scenario.database.rules = rules;
-    Deployment::new(&scenario, engine)
+    Deployment::new(&Scenario::on(strategy, rules), engine)
 }
 
 impl Told {
@@ -119,7 +120,7 @@ impl Told {
         let usual = usual(witness.strategy(), witness.scenario.database.rules, witness.engine).map_err(|e| in_file(&e))?;
         let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
         let (class, seed, engine, plan) = (witness.faults, witness.seed, witness.engine, witness.plan.clone());
-        Ok(Told { deployment: Box::new(deployment), knobs, class, seed, engine, plan, witness: Some(witness) })
+        Ok(Told { deployment, knobs, class, seed, engine, plan, witness: Some(witness) })
     }
 
     fn from_names(strategy: &str, faults: &str, args: &ReplayArgs) -> Result<Told, Failure> {
@@ -134,19 +135,27 @@ impl Told {
         let unpinned = || Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()));
         if args.pinned {
             let plan = usual.pinned(class).into_iter().next().ok_or_else(unpinned)?;
-            return Ok(Told { deployment: Box::new(usual), knobs: Vec::new(), class, seed, engine, plan, witness: None });
+            return Ok(Told { deployment: usual, knobs: Vec::new(), class, seed, engine, plan, witness: None });
         }
-        let deployment = usual.variant(class, seed).unwrap_or_else(|| Box::new(usual.clone()));
+        let deployment = varied(&usual, class, seed).unwrap_or_else(|| usual.clone());
         let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
-        let plan = deployment.plan(class, seed);
+        let plan = Subject::plan(&deployment, class, seed);
         Ok(Told { deployment, knobs, class, seed, engine, plan, witness: None })
     }
 
     /// What is printed about a run.
-    fn text(&self, seen: &Observed, args: &ReplayArgs) -> String {
-        let (strategy, scenario) = (self.deployment.strategy(), self.deployment.scenario());
+    fn text(&self, seen: &Observed, args: &ReplayArgs, doom: Option<&Doom>) -> String {
+        let (strategy, scenario) = (Subject::strategy(&self.deployment), Subject::scenario(&self.deployment));
         if args.json {
-            return run_json::render(strategy.name(), self.class, self.engine, &self.knobs, &self.plan, seen);
+            return run_json::render(&run_json::Replayed {
+                strategy: strategy.name(),
+                faults: self.class,
+                engine: self.engine,
+                knobs: &self.knobs,
+                plan: &self.plan,
+                seen,
+                doom: seen.findings.first().zip(doom),
+            });
         }
         let engine = words::engine(self.engine, scenario.time_scale);
         let label = scenario.database.rules.label(strategy.name());
@@ -155,14 +164,32 @@ impl Told {
         let lines = if args.records {
             story::records(&seen.run.trace, calendar)
         } else {
-            story::story(seen, &self.plan, calendar, scenario.nodes, out::width())
+            let told = seen.findings.first().zip(doom);
+            let note = told.and_then(|(finding, doom)| doom::note(finding, doom));
+            let mut lines = story::noted(seen, &self.plan, calendar, scenario.nodes, out::width(), note);
+            lines.extend(told.into_iter().flat_map(|(finding, doom)| doom::table(finding, doom, seen, calendar, out::width())));
+            lines
         };
         let drawn = knobs::told(&self.knobs, out::width());
         drawn.iter().chain(&lines).fold(wrapped(&head) + "\n", |text, line| text + line + "\n")
     }
 
+    /// From when on the worst of what broke had to break.
+    fn doom(&self, seen: &Observed) -> Result<Doom, Failure> {
+        let rule = seen.findings.first().map(|finding| &*finding.rule);
+        let rule = rule.ok_or_else(|| Failure::usage("nothing broke in this run, so it was never doomed; leave --doomed out"))?;
+        let threads = crate::cli::threads(None);
+        listen_for_interrupts();
+        let run = Doomed { deployment: &self.deployment, class: self.class, seed: self.seed, plan: &self.plan, seen };
+        run.to(rule, TRIES, threads, &CANCELLED).map_err(|e| match e {
+            Undecidable::Engine | Undecidable::Held(_) | Undecidable::NoResult(NoResult::Refused(_)) => Failure::usage(e),
+            Undecidable::Parted { .. } | Undecidable::NoResult(NoResult::Bug(_)) => Failure::Distrust(e.to_string()),
+            Undecidable::Cancelled => Failure::Interrupted,
+        })
+    }
+
     fn observe(&self) -> Result<Observed, Failure> {
-        observe(&*self.deployment, self.class, self.seed, &self.plan).map_err(|e| match e {
+        observe(&self.deployment, self.class, self.seed, &self.plan).map_err(|e| match e {
             NoResult::Refused(why) => Failure::Usage(format!("{}: {why}", self.deployment.strategy().name())),
             NoResult::Bug(what) => Failure::Distrust(format!("onceproof itself failed: {what}")),
         })

@@ -10,6 +10,7 @@
 //! | `triggers` | first occurrences, the first period, steps instead of times, round times |
 //! | `size` | fewer periods, nodes, players, earnings |
 //! | `knobs` | drawn knobs back to their defaults |
+//! | `luck` | of more than two faults at most two, with other seeds |
 //! | `harms` | milder kinds: power → crash → pause → slow; cuts of one server, in one direction |
 //! | `lengths` | shorter, and rounder |
 //! | `seeds` | a seed of one digit |
@@ -159,11 +160,12 @@ pub enum Failed {
 /// Proposes smaller cases, the boldest first. What it proposes must be simpler by some measure that no pass makes worse.
 type Pass = (&'static str, fn(&Case, &[Step]) -> Vec<Case>);
 
-const PASSES: [Pass; 7] = [
+const PASSES: [Pass; 8] = [
     ("faults", faults::fewer),
     ("triggers", triggers::simpler),
     ("size", size::smaller),
     ("knobs", knobs::default_ones),
+    ("luck", faults::luckier),
     ("harms", harms::milder),
     ("lengths", lengths::shorter),
     ("seeds", seeds),

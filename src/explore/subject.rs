@@ -92,6 +92,13 @@ pub fn seeds_of_a_claim(subject: &dyn Subject, class: FaultClass, base: Seed) ->
     (0..if races { 40 } else { 1 }).map(move |n| base.nth(n))
 }
 
+/// The deployment of the run with this seed, if the class draws knobs too, or looks at less than this one. What
+/// cannot be deployed, such as a run that is too long for turmoil, is not drawn.
+pub fn varied(given: &Deployment, class: FaultClass, seed: Seed) -> Option<Deployment> {
+    let scenario = class.knobs(seed, given.scenario())?;
+    Deployment::with_strategy(&scenario, given.strategy(), given.engine()).ok()
+}
+
 impl Subject for Deployment {
     fn strategy(&self) -> &'static dyn Strategy {
         Deployment::strategy(self)
@@ -110,10 +117,7 @@ impl Subject for Deployment {
     }
 
     fn variant(&self, class: FaultClass, seed: Seed) -> Option<Box<dyn Subject>> {
-        let scenario = class.knobs(seed, Subject::scenario(self))?;
-        // What cannot be deployed, such as a run that is too long for turmoil, is not drawn.
-        let varied = Deployment::with_strategy(&scenario, Subject::strategy(self), self.engine()).ok()?;
-        Some(Box::new(varied))
+        Some(Box::new(varied(self, class, seed)?))
     }
 
     fn run(&self, seed: Seed, plan: &FaultPlan) -> Result<Run, Refused> {

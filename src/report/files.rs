@@ -107,6 +107,56 @@ impl Folder {
     }
 }
 
+/// One file, written beside its place and not there yet. Dropped, it leaves nothing.
+#[derive(Debug)]
+pub struct Staged {
+    temporary: PathBuf,
+    place: PathBuf,
+}
+
+impl Staged {
+    /// Makes sure that a file can be put in this place.
+    ///
+    /// # Errors
+    /// A folder is there, or nothing can be written there.
+    pub fn at(place: &Path) -> io::Result<Staged> {
+        replaceable(place)?;
+        let staged = Staged { temporary: beside(place), place: place.to_owned() };
+        File::create(&staged.temporary)?;
+        Ok(staged)
+    }
+
+    /// Where it is for now.
+    pub fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, content: &str) -> io::Result<()> {
+        let mut file = File::create(&self.temporary)?;
+        file.write_all(content.as_bytes())?;
+        file.sync_all()
+    }
+
+    /// Puts it in its place.
+    ///
+    /// # Errors
+    /// It cannot be put there.
+    pub fn keep(self) -> io::Result<()> {
+        fs::rename(&self.temporary, &self.place)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // Once it is in its place, there is nothing beside it any more.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
 /// A file can be put in this place: no folder is there.
 fn replaceable(place: &Path) -> io::Result<()> {
     if place.is_dir() {

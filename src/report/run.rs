@@ -2,11 +2,12 @@
 //! shows that, what broke, what was excused.
 
 use crate::class::FaultClass;
-use crate::explore::Observed;
+use crate::explore::doomed::Doom;
 use crate::explore::witness::Expected;
+use crate::explore::{Finding, Observed};
 use crate::plan::{Fault, FaultPlan};
 use crate::report::knobs::Drawn;
-use crate::report::words;
+use crate::report::{doom, words};
 use crate::world::EngineKind;
 use serde::Serialize;
 
@@ -28,6 +29,8 @@ struct RunRow<'a> {
     receipts: Vec<ReceiptRow<'a>>,
     broken: Vec<Expected>,
     excused: Vec<ExcuseRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doomed: Option<doom::Row<'a>>,
 }
 
 /// One fault of the plan.
@@ -52,11 +55,31 @@ struct ExcuseRow<'a> {
     why: &'a str,
 }
 
-/// The text of one run, with the knobs in which it differs from its deployment.
+/// One run, and what is to be told about it.
+#[derive(Clone, Copy)]
+pub struct Replayed<'a> {
+    /// The strategy's name.
+    pub strategy: &'a str,
+    /// The fault class from which the run was drawn.
+    pub faults: FaultClass,
+    /// The engine that carried it.
+    pub engine: EngineKind,
+    /// The knobs in which its deployment differs from the usual one.
+    pub knobs: &'a [Drawn],
+    /// What went wrong.
+    pub plan: &'a FaultPlan,
+    /// What was seen.
+    pub seen: &'a Observed,
+    /// From when on this finding could not be avoided any more, if that was asked for.
+    pub doom: Option<(&'a Finding, &'a Doom)>,
+}
+
+/// The text of one run.
 ///
 /// # Panics
 /// Never: everything in a run can be written as JSON.
-pub fn render(strategy: &str, faults: FaultClass, engine: EngineKind, knobs: &[Drawn], plan: &FaultPlan, seen: &Observed) -> String {
+pub fn render(run: &Replayed<'_>) -> String {
+    let Replayed { strategy, faults, engine, knobs, plan, seen, doom } = *run;
     let receipts = plan.faults.iter().zip(&seen.run.receipts).map(|(planned, receipt)| ReceiptRow {
         planned,
         what: words::fault(planned),
@@ -77,6 +100,7 @@ pub fn render(strategy: &str, faults: FaultClass, engine: EngineKind, knobs: &[D
         receipts: receipts.collect(),
         broken: seen.findings.iter().map(Expected::from).collect(),
         excused: seen.excuses.iter().map(|(id, why)| ExcuseRow { rule: id.name(), why }).collect(),
+        doomed: doom.map(|(finding, doom)| doom::row(finding, doom)),
     };
     serde_json::to_string_pretty(&row).expect("a run has only values that JSON knows") + "\n"
 }
@@ -94,6 +118,14 @@ mod tests {
         let subject = MadeUp::of(&SAFE).breaking(|_, _| &[InvariantId::PaidOnce]);
         let plan = subject.plan(FaultClass::Pause, Seed(3));
         let seen = observe(&subject, FaultClass::Pause, Seed(3), &plan).unwrap();
-        insta::assert_snapshot!(render("made-up-safe", FaultClass::Pause, EngineKind::Event, &[], &plan, &seen));
+        insta::assert_snapshot!(render(&Replayed {
+            strategy: "made-up-safe",
+            faults: FaultClass::Pause,
+            engine: EngineKind::Event,
+            knobs: &[],
+            plan: &plan,
+            seen: &seen,
+            doom: None,
+        }));
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::explore::shrink::{self, Answer, Case, Effort, Failed, Limits, Shrunk, Target, periods};
 use crate::explore::witness::ShrunkFrom;
-use crate::explore::{Finding, Subject, Witness};
+use crate::explore::{Subject, Witness};
 use crate::report::gist::{Gist, gist};
 use crate::report::paint::{FAINT, STRONG, paint};
 use crate::report::words::{self, count, thousands, wrap};
 use crate::report::{regression, witness};
-use crate::strategy::Strategy;
+use crate::scenario::Scenario;
 use serde::Serialize;
 
 /// Version of the JSON schema; changes when a reader of the last one would be misled.
@@ -26,11 +26,6 @@ pub struct Smaller {
     pub rule: String,
 }
 
-/// What must go on breaking: a rule that the run of a witness broke.
-pub fn target(witness: &Witness, strategy: &'static dyn Strategy, finding: &Finding) -> Target {
-    Target { strategy, engine: witness.engine, class: witness.faults, mark: finding.mark, rule: finding.rule.to_owned() }
-}
-
 /// Shrinks the run of a witness.
 ///
 /// # Errors
@@ -41,7 +36,8 @@ pub fn shrink(before: &Witness, target: &Target, limits: &Limits<'_>) -> Result<
     let (deployment, seen) = target.observe(&shrunk.case).map_err(Failed::NotBroken)?;
     let broken = seen.findings.iter().find(|finding| finding.mark == target.mark && finding.rule == target.rule);
     let finding = broken.ok_or(Failed::Flaky { pass: "end", first: Answer::Breaks(shrunk.digest), then: Answer::Holds })?;
-    let mut after = witness::kept(&deployment, target.engine, target.class, &shrunk.case.plan, &seen);
+    let usual = Scenario::on(deployment.strategy().name(), deployment.scenario().database.rules);
+    let mut after = witness::kept(&deployment, &usual, target.engine, target.class, &shrunk.case.plan, &seen);
     Gist { sentence: after.sentence, lines: after.because } = gist(&seen, finding, &shrunk.case.plan, Subject::calendar(&deployment));
     after.shrunk_from = Some(ShrunkFrom {
         seed: start.seed,

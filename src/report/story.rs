@@ -21,6 +21,7 @@ use crate::report::paint::{ALARM, FAINT, GOOD, UNSURE, paint};
 use crate::report::words::{self, wrap};
 use crate::settlement::Calendar;
 use crate::time::SimTime;
+use beats::{Beat, Voice};
 use lanes::Page;
 
 /// How many reasons why attempts failed are told.
@@ -28,9 +29,25 @@ const COMPLAINTS: usize = 5;
 
 /// Lines of text, with colours, of at most `width` columns.
 pub fn story(seen: &Observed, plan: &FaultPlan, calendar: &Calendar, nodes: u8, width: usize) -> Vec<String> {
+    noted(seen, plan, calendar, nodes, width, None)
+}
+
+/// As [`story`], with a note behind what happened up to a time.
+pub fn noted(
+    seen: &Observed,
+    plan: &FaultPlan,
+    calendar: &Calendar,
+    nodes: u8,
+    width: usize,
+    note: Option<(SimTime, String)>,
+) -> Vec<String> {
     let mut page = Page::new(calendar, nodes, width);
     let until = seen.findings.iter().map(|f| f.at).max().unwrap_or(seen.run.ended_at);
-    let (told, rest): (Vec<_>, Vec<_>) = beats::beats(&seen.run, plan, nodes).into_iter().partition(|beat| beat.at <= until);
+    let (mut told, rest): (Vec<_>, Vec<_>) = beats::beats(&seen.run, plan, nodes).into_iter().partition(|beat| beat.at <= until);
+    if let Some((at, text)) = note {
+        let place = told.partition_point(|beat| beat.at <= at);
+        told.insert(place, Beat { at, voice: Voice::Note, text });
+    }
     let mut lines = page.head(&seen.run.trace);
     for beat in &told {
         lines.extend(page.beat(beat));

@@ -5,7 +5,7 @@ use crate::class::FaultClass;
 use crate::cli::exit::Failure;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::verify::order::{Order, time_scale};
-use crate::cli::{CANCELLED, Exit, out};
+use crate::cli::{CANCELLED, Exit, out, witnesses};
 use crate::explore::certify::certify;
 use crate::explore::sweep::Swept;
 use crate::explore::{Cell, Row, Subject, Survey, Tally};
@@ -64,17 +64,15 @@ impl Conclusion<'_> {
 
     /// The verdicts, and a witness for each cell that broke of its own.
     fn files(&self, survey: &Survey) -> Result<Vec<(String, String)>, Failure> {
-        let mut files = vec![(files::VERDICTS.to_owned(), json::render(survey))];
-        for (subject, row) in self.subjects.iter().zip(&survey.rows) {
-            for cell in &row.cells {
-                if let Some(broken) = cell.witness() {
-                    let witness = report::witness(*subject, self.order.engine, cell.class, broken);
-                    let witness = witness.map_err(|e| Failure::Distrust(e.to_string()))?;
-                    files.push((files::witness_name(&row.label(), cell.class), witness.to_toml()));
-                }
-            }
-        }
-        Ok(files)
+        let rows = || self.subjects.iter().zip(&survey.rows);
+        let cells = rows().flat_map(|(subject, row)| row.cells.iter().map(move |cell| (*subject, row, cell)));
+        let broken: Vec<_> = cells.filter_map(|(subject, row, cell)| Some((subject, row, cell, cell.witness()?))).collect();
+        let kept = witnesses::on_threads(self.order.threads, &broken, |&(subject, row, cell, broken)| {
+            let witness = report::witness(subject, self.order.engine, cell.class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
+            let witness = if self.order.shrinks { witnesses::smaller(subject, witness, &broken.finding)? } else { witness };
+            Ok((files::witness_name(&row.label(), cell.class), witness.to_toml()))
+        })?;
+        Ok([(files::VERDICTS.to_owned(), json::render(survey))].into_iter().chain(kept).collect())
     }
 }
 

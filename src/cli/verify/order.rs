@@ -43,6 +43,8 @@ pub struct Order {
     pub threads: usize,
     /// On which network.
     pub engine: EngineKind,
+    /// Whether witnesses are made small. On turmoil a run takes too long for that.
+    pub shrinks: bool,
 }
 
 /// By how much the durations of the deployments were divided.
@@ -81,16 +83,14 @@ impl Order {
             budget,
             threads: threads(args.threads),
             engine,
+            shrinks: !args.no_shrink && engine == EngineKind::Event,
         })
     }
 
     /// One deployment for each row.
     pub fn deployments(&self) -> Result<Vec<Deployment>, Failure> {
-        let deploy = |(strategy, rules): &(&'static dyn Strategy, Rules)| {
-            let mut scenario = Scenario::calm(strategy.name());
-            scenario.database.rules = *rules;
-            Deployment::new(&scenario, self.engine)
-        };
+        let deploy =
+            |(strategy, rules): &(&'static dyn Strategy, Rules)| Deployment::new(&Scenario::on(strategy.name(), *rules), self.engine);
         self.rows.iter().map(deploy).collect::<Result<_, _>>().map_err(Failure::usage)
     }
 

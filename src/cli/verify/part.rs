@@ -15,6 +15,7 @@ use crate::report::words::count;
 use crate::scenario::Rules;
 use crate::seed::Seed;
 use crate::trace::Digest;
+use crate::world::EngineKind;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 
@@ -117,7 +118,7 @@ pub struct Parts {
 
 impl Parts {
     /// Reads files, each with its name.
-    pub fn of(files: &[(String, String)], threads: usize) -> Result<Parts, Failure> {
+    pub fn of(files: &[(String, String)], threads: usize, shrinks: bool) -> Result<Parts, Failure> {
         let read = |(name, text): &(String, String)| Ok((name.clone(), File::<Seen>::read(name, COMMAND, text)?));
         let files = files.iter().map(read).collect::<Result<Vec<_>, Unmergeable>>().and_then(whole).map_err(Failure::usage)?;
         let first = &files[0];
@@ -130,6 +131,7 @@ impl Parts {
             quota: written.quota,
             budget: None,
             threads,
+            shrinks: shrinks && names::engine(&written.engine)? == EngineKind::Event,
             engine: names::engine(&written.engine)?,
         };
         let (cells, rows) = (order.classes.len(), order.rows.len());

@@ -1,7 +1,8 @@
 //! Fewer faults.
 
-use crate::explore::shrink::Case;
+use crate::explore::shrink::{Case, SHORT};
 use crate::plan::FaultPlan;
+use crate::seed::Seed;
 use crate::step::Step;
 use std::ops::Range;
 
@@ -35,6 +36,16 @@ pub fn fewer(case: &Case, _: &[Step]) -> Vec<Case> {
     }
     let of = |kept: Vec<usize>| Case { plan: FaultPlan::of(kept.into_iter().map(|n| all[n].clone())), ..case.clone() };
     kept.into_iter().map(of).collect()
+}
+
+/// More than two faults that are all needed are often needed for their timing: none, one or two
+/// of them under other seeds. Nothing is proposed where two are left.
+pub fn luckier(case: &Case, steps: &[Step]) -> Vec<Case> {
+    if case.plan.faults.len() <= 2 {
+        return Vec::new();
+    }
+    let few = fewer(case, steps).into_iter().filter(|few| few.plan.faults.len() <= 2);
+    few.flat_map(|few| SHORT.map(move |seed| Case { seed: Seed(seed), ..few.clone() })).collect()
 }
 
 /// `n` things in `parts` parts that differ by at most one.

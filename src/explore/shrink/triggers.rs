@@ -2,7 +2,8 @@
 
 use crate::explore::shrink::Case;
 use crate::explore::shrink::harms::targets;
-use crate::plan::{Fault, Target, Trigger};
+use crate::id::HostId;
+use crate::plan::{Fault, Harm, Target, Trigger};
 use crate::settlement::Calendar;
 use crate::step::Step;
 use crate::time::SimTime;
@@ -17,7 +18,8 @@ pub fn simpler(case: &Case, steps: &[Step]) -> Vec<Case> {
             Trigger::Step { step, phase, nth, node } => {
                 let with = |nth, node| Fault { when: Trigger::Step { step: step.clone(), phase: *phase, nth, node }, ..fault.clone() };
                 let earlier = (1..*nth).flat_map(|nth| [with(nth, None), with(nth, *node)]);
-                earlier.chain(node.is_some().then(|| with(*nth, None))).collect()
+                let always = clocks_from_the_beginning(fault, case.scenario.nodes);
+                always.into_iter().chain(earlier).chain(node.is_some().then(|| with(*nth, None))).collect()
             }
             Trigger::At { at_ms: SimTime::ZERO } => Vec::new(),
             Trigger::At { at_ms } => instead_of_a_time(fault, *at_ms, &calendar, steps),
@@ -46,8 +48,22 @@ fn instead_of_a_time(fault: &Fault, at: SimTime, calendar: &Calendar, steps: &[S
     found
 }
 
+/// A clock that is wrong from the beginning needs no step to make it so.
+fn clocks_from_the_beginning(fault: &Fault, nodes: u8) -> Vec<Fault> {
+    let whose = |host: Target| match host {
+        Target::Self_ => (0..nodes).map(|n| Target::Host(HostId::node(n))).collect(),
+        other => vec![other],
+    };
+    let harms: Vec<Harm> = match fault.harm {
+        Harm::ClockOffset { host, by_ms } => whose(host).into_iter().map(|host| Harm::ClockOffset { host, by_ms }).collect(),
+        Harm::ClockDrift { host, ppm, lasts } => whose(host).into_iter().map(|host| Harm::ClockDrift { host, ppm, lasts }).collect(),
+        _ => Vec::new(),
+    };
+    harms.into_iter().map(|harm| harm.when(Trigger::start())).collect()
+}
+
 /// A fault of one node at a time strikes, at a step, whoever makes it.
-fn of_whoever_is_in_it(fault: &Fault) -> crate::plan::Harm {
+fn of_whoever_is_in_it(fault: &Fault) -> Harm {
     let mut harm = fault.harm.clone();
     if let Some(victim) = targets(&mut harm).into_iter().next()
         && matches!(victim, Target::Host(host) if host.as_node().is_some())

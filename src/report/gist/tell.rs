@@ -27,13 +27,14 @@ pub struct Teller<'a> {
 impl Teller<'_> {
     /// `2026-01-10 00:00:03.412  n1 got the lease for 30m`.
     pub fn line(&self, told: &Told) -> String {
-        format!("{}  {} {}", self.calendar.shows(told.at), told.who, told.did)
+        format!("{}  {} {}", self.calendar.shows(told.at), told.who, told.did.trim_end_matches(','))
     }
 
-    /// All of it as one sentence. Whoever did the last thing as well is not named again.
+    /// All of it as one sentence. Whoever did the last thing as well is not named again, and what happened in the same second has its time from it.
     pub fn sentence(&self, told: &[Told], finding: &Finding) -> String {
         let mut text = String::new();
-        let mut day = told.first().map(|first| self.day(first.at));
+        let shown: Vec<(String, String)> = told.iter().map(|one| self.second(one.at)).collect();
+        let one_day = shown.first().map(|(day, _)| day) == shown.last().map(|(day, _)| day);
         for (n, one) in told.iter().enumerate() {
             let same = n > 0 && told[n - 1].who == one.who;
             let closes = n + 1 == told.len() || told[n + 1].who != one.who;
@@ -46,15 +47,15 @@ impl Teller<'_> {
                 text += &one.who;
                 text += " ";
             }
-            let shown = self.calendar.shows(one.at);
-            let (date, time) = shown.split_once(' ').unwrap_or((&shown, ""));
-            let seconds = time.split('.').next().unwrap_or(time);
+            let (day, second) = &shown[n];
+            let before = n.checked_sub(1).map(|before| &shown[before]);
+            if before == Some(&shown[n]) {
+                text += one.did.trim_end_matches(',');
+                continue;
+            }
             text += &one.did;
-            text += &match day.as_deref() == Some(date) {
-                true => format!(" at {seconds}"),
-                false => format!(" on {date} at {seconds}"),
-            };
-            day = Some(date.to_owned());
+            let same_day = before.map_or(one_day, |(before, _)| before == day);
+            text += &if same_day { format!(" at {second}") } else { format!(" on {day} at {second}") };
         }
         let end = self.end(finding);
         let mut whole = [text, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
@@ -62,9 +63,11 @@ impl Teller<'_> {
         whole
     }
 
-    fn day(&self, at: SimTime) -> String {
+    /// The day and the second of a time.
+    fn second(&self, at: SimTime) -> (String, String) {
         let shown = self.calendar.shows(at);
-        shown.split_once(' ').map_or(shown.clone(), |(date, _)| date.to_owned())
+        let (day, time) = shown.split_once(' ').unwrap_or((&shown, ""));
+        (day.to_owned(), time.split('.').next().unwrap_or(time).to_owned())
     }
 
     /// What no event tells: what did not happen, or what is wrong about the last one.
@@ -106,7 +109,7 @@ impl Teller<'_> {
             Event::ClockSet { host, by: ms } => (format!("the clock of {host}"), format!("was wrong by {}", words::signed(ms))),
             Event::ClockDrifts { host, ppm } => (format!("the clock of {host}"), format!("ran {ppm:+} ppm")),
             Event::Cut { .. } => self.cut(n),
-            Event::ReplyLost { from, to } => (format!("the reply of {from} to {to}"), "was lost".to_owned()),
+            Event::ReplyLost { from, to } => (format!("the reply of {} to {}", name(from), name(to)), "was lost".to_owned()),
             Event::CommitRefused { by: host } => ("the database".to_owned(), format!("refused a commit of {host}")),
             Event::SessionEnded { by: host } => ("the database".to_owned(), format!("ended a session of {host}")),
             Event::Fired { .. } => self.fault(n),
@@ -197,9 +200,9 @@ impl Teller<'_> {
             .filter_map(|r| if let Event::Cut { from, to } = r.event { Some((from, to)) } else { None })
             .collect();
         let others = all.iter().filter(|(a, b)| (*a == from || *b == from) && (*a != to && *b != to)).count();
-        let whom = if others > 0 { "everyone".to_owned() } else { to.to_string() };
+        let whom = if others > 0 { "everyone".to_owned() } else { name(to) };
         let way = if all.contains(&(to, from)) { "was cut from" } else { "could no longer reach" };
-        (from.to_string(), format!("{way} {whom}{}{}", self.lasting(n), self.place(n)))
+        (name(from), format!("{way} {whom}{}{}", self.lasting(n), self.place(n)))
     }
 
     /// A fault that shows itself in nothing else.
@@ -235,7 +238,7 @@ fn ended(belief: Belief, period: PeriodId) -> String {
         Belief::Settled => format!("believed to have settled {period}"),
         Belief::AlreadySettled => format!("believed {period} settled already"),
         Belief::Busy => format!("found {period} taken"),
-        Belief::Failed => format!("failed at {period}"),
+        Belief::Failed => format!("failed to settle {period}"),
     }
 }
 

@@ -34,6 +34,8 @@ pub enum Voice {
     Fault,
     /// Nobody in particular: what was gathered.
     Quiet,
+    /// Whoever knows how it ends.
+    Note,
 }
 
 /// Whether a node's process is there.

@@ -2,7 +2,7 @@
 //! for lanes, or with too many nodes, a plain list with the teller's name.
 
 use crate::id::{HostId, NodeId};
-use crate::report::paint::{FAINT, STRONG, UNSURE, paint};
+use crate::report::paint::{ALARM, FAINT, STRONG, UNSURE, paint};
 use crate::report::story::beats::{Beat, State, Voice};
 use crate::report::words::{fit, signed, wrap};
 use crate::settlement::Calendar;
@@ -120,6 +120,7 @@ impl<'a> Page<'a> {
         let (style, lead) = match beat.voice {
             Voice::World(actor) => (anstyle::Style::new(), format!("├ {actor:<7} ")),
             Voice::Fault => (UNSURE, "↯ ".to_owned()),
+            Voice::Note => (ALARM, "▼ ".to_owned()),
             Voice::Quiet | Voice::Node(..) => (FAINT, "  ".to_owned()),
         };
         let room = self.width.saturating_sub(TIME + lead.chars().count()).max(20);

@@ -1,0 +1,31 @@
+//! The witnesses of a sweep, made small on all threads.
+
+use crate::cli::CANCELLED;
+use crate::cli::exit::Failure;
+use crate::explore::shrink::{Failed, Limits, Target};
+use crate::explore::{Finding, Subject, Witness, crew};
+use crate::report::shrink::shrink;
+
+/// Runs that a sweep spends on making one witness small. Most converge with less; `onceproof shrink` takes the rest of the way.
+const RUNS: u64 = 1_000;
+
+/// The smallest run found that breaks the same as a witness.
+pub fn smaller(subject: &dyn Subject, witness: Witness, finding: &Finding) -> Result<Witness, Failure> {
+    let (engine, class) = (witness.engine, witness.faults);
+    let target = Target { strategy: subject.strategy(), engine, class, mark: finding.mark, rule: finding.rule.to_string() };
+    let limits = Limits { runs: RUNS, threads: 1, cancelled: &CANCELLED, out_of_time: &|| false, progress: &|_| () };
+    match shrink(&witness, &target, &limits) {
+        Ok(smaller) => Ok(smaller.after),
+        Err(Failed::Cancelled) => Err(Failure::Interrupted),
+        Err(failed) => {
+            let label = subject.scenario().database.rules.label(subject.strategy().name());
+            Err(Failure::Distrust(format!("{label} under {class}, seed {}: {failed}", witness.seed)))
+        }
+    }
+}
+
+/// Does the same with each of these, on several threads; the results are in the order of what they come from.
+pub fn on_threads<T: Sync, R: Send>(threads: usize, all: &[T], make: impl Fn(&T) -> Result<R, Failure> + Sync) -> Result<Vec<R>, Failure> {
+    let made = crew::each(all.len(), threads, &CANCELLED, |n| make(&all[n]));
+    made.into_iter().map(|made| made.unwrap_or(Err(Failure::Interrupted))).collect()
+}
