@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 use std::{env, fs};
 
 /// Runs for one witness. What needs more is not as easily told as it should be.
-const RUNS: u64 = 400;
+const RUNS: u64 = 2_000;
 
 fn deployed(strategy: &dyn Strategy, rules: Rules) -> Deployment {
     let mut scenario = Scenario::calm(strategy.name());
@@ -130,7 +130,7 @@ const GENERATED: [(&str, FaultClass, Letter); 6] = [
     ("local-mutex", FaultClass::Calm, Letter::D),
     ("table-key-published", FaultClass::Calm, Letter::C),
     ("lease-setnx-expire", FaultClass::Crash, Letter::K),
-    ("lease-set-px-checked", FaultClass::Pause, Letter::S),
+    ("lease-set-px-checked", FaultClass::Pause, Letter::D),
     ("version-published", FaultClass::ReplyLost, Letter::L),
     ("lease-watchdog", FaultClass::LeaseLoss, Letter::D),
 ];

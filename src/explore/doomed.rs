@@ -1,7 +1,8 @@
 //! When was it doomed? A run that broke something is gone through again up to a moment, and
-//! from there on everything that is left to luck is drawn anew, many times. The share of these
-//! continuations that break the same rule says how much was decided by then; the moment from
-//! which all of them do is the one after which nothing could have helped but another program.
+//! from there on everything that is left to luck is drawn anew, many times, and nothing more goes
+//! wrong. The share of these continuations that break the same rule says how much was decided by
+//! then; the moment from which all of them do is the one after which nothing could have helped
+//! but another program.
 
 use crate::class::FaultClass;
 use crate::explore::observe::NoResult;

@@ -44,14 +44,14 @@ pub struct Witness {
     /// What broke.
     #[serde(default, rename = "violation")]
     pub violations: Vec<Expected>,
-    /// What it was before it was shrunk, if it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shrunk_from: Option<ShrunkFrom>,
     /// What was deployed, every knob; the strategy is one of them.
     pub scenario: Scenario,
     /// What went wrong.
     #[serde(default)]
     pub plan: FaultPlan,
+    /// What it was before it was shrunk, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrunk_from: Option<ShrunkFrom>,
 }
 
 /// Something that broke.
@@ -132,9 +132,9 @@ impl Witness {
             sentence: String::new(),
             because: Vec::new(),
             violations: seen.findings.iter().map(Expected::from).collect(),
-            shrunk_from: None,
             scenario: scenario.clone(),
             plan: plan.clone(),
+            shrunk_from: None,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::report::paint::{ALARM, FAINT, STRONG, paint};
 use crate::report::words::fit;
 use crate::settlement::Calendar;
 use crate::time::SimTime;
+use crate::trace::Event;
 use serde::Serialize;
 
 /// The moment in the story, if there is one.
@@ -35,7 +36,11 @@ pub fn table(finding: &Finding, doom: &Doom, seen: &Observed, calendar: &Calenda
 }
 
 fn event(moment: &Moment, seen: &Observed) -> String {
-    moment.after.map_or_else(|| "the beginning".to_owned(), |n| format!("{:?}", seen.run.trace.records()[n].event))
+    match moment.after.map(|n| seen.run.trace.records()[n].event) {
+        None => "the beginning".to_owned(),
+        Some(Event::Step { attempt, step, phase }) => format!("{attempt} in `{step}` ({phase})"),
+        Some(other) => format!("{other:?}"),
+    }
 }
 
 /// The same for programs.

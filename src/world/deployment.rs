@@ -141,7 +141,8 @@ impl Deployment {
 
     /// As [`Deployment::run`] until `at`, and what happens before `at` is the same to the byte. From
     /// then on everything that is left to luck is drawn from `other`: latencies, ties, the order of
-    /// ready tasks, what hosts draw, and who earns what.
+    /// ready tasks, what hosts draw, and who earns what. What goes wrong is luck too: a fault that has
+    /// not struck before `at` does not strike.
     ///
     /// # Errors
     /// As [`Deployment::run`], or the engine is turmoil.

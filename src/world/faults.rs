@@ -14,7 +14,7 @@ use crate::time::{SimTime, millis};
 use crate::trace::{Event, Phase, Proof, StepName};
 use crate::world::state::{Doing, World};
 use crate::world::{Felt, Receipt};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ pub(super) struct Faults {
     receipts: RefCell<Vec<Receipt>>,
     has_step_triggers: bool,
     changes_rates: bool,
+    /// From then on, nothing strikes that has not struck before.
+    over: Cell<Option<SimTime>>,
     /// Whose clocks have been struck, and by what.
     clocks: RefCell<Vec<(HostId, FaultId)>>,
 }
@@ -63,10 +65,21 @@ impl Faults {
             has_step_triggers: plan.faults.iter().any(|f| matches!(f.when, Trigger::Step { .. })),
             changes_rates: plan.faults.iter().any(|f| matches!(f.harm, Harm::ClockDrift { .. })),
             plan: plan.faults.clone(),
+            over: Cell::new(None),
             clocks: RefCell::default(),
             met: RefCell::new(vec![0; count]),
             receipts: RefCell::new(vec![Receipt::default(); count]),
         }
+    }
+
+    /// What has not gone wrong by then never does.
+    pub(super) fn end_at(&self, at: SimTime) {
+        self.over.set(Some(at));
+    }
+
+    /// Whether a fault comes too late to strike.
+    fn is_over(&self, id: FaultId, now: SimTime) -> bool {
+        self.over.get().is_some_and(|over| over <= now) && self.receipts.borrow()[usize::from(id.0)].fired.is_none()
     }
 
     /// Whether some clock may change its rate while somebody sleeps by it.
@@ -170,6 +183,9 @@ impl World {
 
     fn strike(self: &Rc<Self>, id: FaultId, by: Option<Place>) -> Blow {
         let now = self.now();
+        if self.faults.is_over(id, now) {
+            return Blow::None;
+        }
         let harm = self.faults.plan[usize::from(id.0)].harm.clone();
         if self.faults.fired(id, now) {
             self.record(Event::Fired { fault: id });

@@ -125,13 +125,14 @@ impl World {
         Rc::clone(&self.bells[host.index()])
     }
 
-    /// From a time on, hosts draw from other streams, and so does the database where it decides who goes first.
+    /// From a time on, hosts draw from other streams, and so does the database where it decides who goes first. What has not gone wrong by then does not.
     pub(super) fn reseed(self: &Rc<Self>, reseed: Reseed) {
+        self.faults.end_at(reseed.at);
         let anew = move |world: &Rc<World>| {
             for (index, random) in world.randoms.iter().enumerate() {
                 *random.borrow_mut() = stream(reseed.seed, index);
             }
-            world.database.reseed(world.random(HostId::Database));
+            world.database.reseed(reseed.seed.fork("database").0);
         };
         if reseed.at == SimTime::ZERO { anew(self) } else { self.later(reseed.at, anew) }
     }

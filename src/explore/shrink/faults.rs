@@ -1,7 +1,9 @@
 //! Fewer faults.
 
+use crate::explore::shrink::harms::targets;
 use crate::explore::shrink::{Case, SHORT};
-use crate::plan::FaultPlan;
+use crate::id::HostId;
+use crate::plan::{FaultPlan, Target};
 use crate::seed::Seed;
 use crate::step::Step;
 use std::ops::Range;
@@ -38,13 +40,26 @@ pub fn fewer(case: &Case, _: &[Step]) -> Vec<Case> {
     kept.into_iter().map(of).collect()
 }
 
-/// More than two faults that are all needed are often needed for their timing: none, one or two
-/// of them under other seeds. Nothing is proposed where two are left.
+/// More than two faults that are all needed are often needed for their timing, or strike several
+/// nodes alike: none, one or two of them, also as faults of all nodes, under other seeds. Nothing
+/// is proposed where two are left.
 pub fn luckier(case: &Case, steps: &[Step]) -> Vec<Case> {
     if case.plan.faults.len() <= 2 {
         return Vec::new();
     }
-    let few = fewer(case, steps).into_iter().filter(|few| few.plan.faults.len() <= 2);
+    let mut pool = case.plan.faults.clone();
+    for fault in &case.plan.faults {
+        let mut common = fault.clone();
+        match targets(&mut common.harm).into_iter().next() {
+            Some(victim @ Target::Host(HostId::Node(_))) => *victim = Target::AllNodes,
+            Some(_) | None => continue,
+        }
+        if !pool.contains(&common) {
+            pool.push(common);
+        }
+    }
+    let pool = Case { plan: FaultPlan::of(pool), ..case.clone() };
+    let few = fewer(&pool, steps).into_iter().filter(|few| few.plan.faults.len() <= 2);
     few.flat_map(|few| SHORT.map(move |seed| Case { seed: Seed(seed), ..few.clone() })).collect()
 }
 
