@@ -8,7 +8,8 @@ fn local_mutex_under_calm_breaks_settled_once() {
     use onceproof::world::{Deployment, EngineKind};
     use onceproof::{FaultClass, plan::FaultPlan, scenario::Scenario, seed::Seed};
 
-    let scenario: Scenario = toml::from_str(r#"
+    let scenario: Scenario = toml::from_str(
+        r#"
 earnings = 0
 nodes = 2
 players = 1
@@ -20,7 +21,9 @@ from = "2026-01-09T00:00:00"
 kind = "cron"
 periods = 1
 zone = "Asia/Shanghai"
-"#).expect("a scenario");
+"#,
+    )
+    .expect("a scenario");
     let plan = FaultPlan::none();
     let deployment = Deployment::new(&scenario, EngineKind::Event).expect("it can be deployed");
     deployment.check_plan(&plan).expect("the plan can strike it");
@@ -39,7 +42,8 @@ fn table_key_published_under_calm_breaks_ranking_right() {
     use onceproof::world::{Deployment, EngineKind};
     use onceproof::{FaultClass, plan::FaultPlan, scenario::Scenario, seed::Seed};
 
-    let scenario: Scenario = toml::from_str(r#"
+    let scenario: Scenario = toml::from_str(
+        r#"
 earnings = 3
 nodes = 1
 players = 1
@@ -51,7 +55,9 @@ from = "2026-01-09T00:00:00"
 kind = "cron"
 periods = 1
 zone = "Asia/Shanghai"
-"#).expect("a scenario");
+"#,
+    )
+    .expect("a scenario");
     let plan = FaultPlan::none();
     let deployment = Deployment::new(&scenario, EngineKind::Event).expect("it can be deployed");
     deployment.check_plan(&plan).expect("the plan can strike it");
@@ -68,7 +74,8 @@ fn lease_setnx_expire_under_crash_breaks_nothing_stuck() {
     use onceproof::world::{Deployment, EngineKind};
     use onceproof::{FaultClass, plan::FaultPlan, scenario::Scenario, seed::Seed};
 
-    let scenario: Scenario = toml::from_str(r#"
+    let scenario: Scenario = toml::from_str(
+        r#"
 earnings = 0
 nodes = 1
 players = 1
@@ -80,12 +87,17 @@ from = "2026-01-09T00:00:00"
 kind = "cron"
 periods = 1
 zone = "Asia/Shanghai"
-"#).expect("a scenario");
-    let plan: FaultPlan = toml::from_str(r#"
+"#,
+    )
+    .expect("a scenario");
+    let plan: FaultPlan = toml::from_str(
+        r#"
 [[fault]]
 harm = { back_after = "1ms", host = "self", kind = "crash" }
 when = { nth = 1, phase = "before", step = "lease.expire" }
-"#).expect("a plan");
+"#,
+    )
+    .expect("a plan");
     let deployment = Deployment::new(&scenario, EngineKind::Event).expect("it can be deployed");
     deployment.check_plan(&plan).expect("the plan can strike it");
     let seen = observe(&deployment, FaultClass::Crash, Seed(1), &plan).expect("it can be simulated");
@@ -102,7 +114,8 @@ fn lease_set_px_checked_under_pause_breaks_settled_once() {
     use onceproof::world::{Deployment, EngineKind};
     use onceproof::{FaultClass, plan::FaultPlan, scenario::Scenario, seed::Seed};
 
-    let scenario: Scenario = toml::from_str(r#"
+    let scenario: Scenario = toml::from_str(
+        r#"
 earnings = 0
 nodes = 2
 players = 1
@@ -114,12 +127,17 @@ from = "2026-01-09T00:00:00"
 kind = "cron"
 periods = 1
 zone = "Asia/Shanghai"
-"#).expect("a scenario");
-    let plan: FaultPlan = toml::from_str(r#"
+"#,
+    )
+    .expect("a scenario");
+    let plan: FaultPlan = toml::from_str(
+        r#"
 [[fault]]
 harm = { extra = "30m", kind = "slow-step" }
 when = { nth = 1, phase = "before", step = "work.3" }
-"#).expect("a plan");
+"#,
+    )
+    .expect("a plan");
     let deployment = Deployment::new(&scenario, EngineKind::Event).expect("it can be deployed");
     deployment.check_plan(&plan).expect("the plan can strike it");
     let seen = observe(&deployment, FaultClass::Pause, Seed(1), &plan).expect("it can be simulated");
@@ -136,7 +154,8 @@ fn version_published_under_reply_lost_breaks_settled_in_the_end() {
     use onceproof::world::{Deployment, EngineKind};
     use onceproof::{FaultClass, plan::FaultPlan, scenario::Scenario, seed::Seed};
 
-    let scenario: Scenario = toml::from_str(r#"
+    let scenario: Scenario = toml::from_str(
+        r#"
 earnings = 0
 nodes = 1
 players = 1
@@ -148,12 +167,17 @@ from = "2026-01-09T00:00:00"
 kind = "cron"
 periods = 1
 zone = "Asia/Shanghai"
-"#).expect("a scenario");
-    let plan: FaultPlan = toml::from_str(r#"
+"#,
+    )
+    .expect("a scenario");
+    let plan: FaultPlan = toml::from_str(
+        r#"
 [[fault]]
 harm = { from = "db", host = "self", kind = "reply-lost" }
 when = { nth = 1, phase = "sent", step = "task.claim" }
-"#).expect("a plan");
+"#,
+    )
+    .expect("a plan");
     let deployment = Deployment::new(&scenario, EngineKind::Event).expect("it can be deployed");
     deployment.check_plan(&plan).expect("the plan can strike it");
     let seen = observe(&deployment, FaultClass::ReplyLost, Seed(1), &plan).expect("it can be simulated");
@@ -170,7 +194,8 @@ fn lease_watchdog_under_lease_loss_breaks_settled_once() {
     use onceproof::world::{Deployment, EngineKind};
     use onceproof::{FaultClass, plan::FaultPlan, scenario::Scenario, seed::Seed};
 
-    let scenario: Scenario = toml::from_str(r#"
+    let scenario: Scenario = toml::from_str(
+        r#"
 earnings = 0
 nodes = 2
 players = 1
@@ -182,15 +207,20 @@ from = "2026-01-09T00:00:00"
 kind = "cron"
 periods = 1
 zone = "Asia/Shanghai"
-"#).expect("a scenario");
-    let plan: FaultPlan = toml::from_str(r#"
+"#,
+    )
+    .expect("a scenario");
+    let plan: FaultPlan = toml::from_str(
+        r#"
 [[fault]]
 harm = { kind = "lease-evict" }
 when = { nth = 1, phase = "before", step = "tx.begin" }
 [[fault]]
 harm = { extra = "500ms", kind = "slow-step" }
 when = { nth = 1, phase = "before", step = "tx.begin" }
-"#).expect("a plan");
+"#,
+    )
+    .expect("a plan");
     let deployment = Deployment::new(&scenario, EngineKind::Event).expect("it can be deployed");
     deployment.check_plan(&plan).expect("the plan can strike it");
     let seen = observe(&deployment, FaultClass::LeaseLoss, Seed(1), &plan).expect("it can be simulated");

@@ -176,7 +176,7 @@ impl Told {
 
     /// From when on the worst of what broke had to break.
     fn doom(&self, seen: &Observed) -> Result<Doom, Failure> {
-        let rule = seen.findings.first().map(|finding| &*finding.rule);
+        let rule = seen.findings.first().map(|finding| finding.rule);
         let rule = rule.ok_or_else(|| Failure::usage("nothing broke in this run, so it was never doomed; leave --doomed out"))?;
         let threads = crate::cli::threads(None);
         listen_for_interrupts();

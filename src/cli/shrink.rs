@@ -130,13 +130,13 @@ fn target(witness: &Witness, name: &str, rule: Option<&str>) -> Result<Target, F
     let wanted = rule.or(witness.violations.first().map(|v| v.rule.as_str()));
     let found = seen.findings.iter().find(|finding| wanted.is_none_or(|rule| finding.rule == rule));
     let found = found.ok_or_else(|| {
-        let broken: Vec<&str> = seen.findings.iter().map(|finding| &*finding.rule).collect();
+        let broken: Vec<&str> = seen.findings.iter().map(|finding| finding.rule).collect();
         match (broken.is_empty(), wanted) {
             (false, Some(rule)) => in_file(&format!("its run does not break `{rule}`; it breaks {}", broken.join(", "))),
             _ => in_file(&"its run breaks nothing, so there is nothing to shrink"),
         }
     })?;
-    Ok(Target { strategy, engine: witness.engine, class: witness.faults, mark: found.mark, rule: found.rule.to_string() })
+    Ok(Target { strategy, engine: witness.engine, class: witness.faults, mark: found.mark, rule: found.rule.to_owned() })
 }
 
 /// The last word has a process that has run nothing else.

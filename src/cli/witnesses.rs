@@ -12,7 +12,7 @@ const RUNS: u64 = 1_000;
 /// The smallest run found that breaks the same as a witness.
 pub fn smaller(subject: &dyn Subject, witness: Witness, finding: &Finding) -> Result<Witness, Failure> {
     let (engine, class) = (witness.engine, witness.faults);
-    let target = Target { strategy: subject.strategy(), engine, class, mark: finding.mark, rule: finding.rule.to_string() };
+    let target = Target { strategy: subject.strategy(), engine, class, mark: finding.mark, rule: finding.rule.to_owned() };
     let limits = Limits { runs: RUNS, threads: 1, cancelled: &CANCELLED, out_of_time: &|| false, progress: &|_| () };
     match shrink(&witness, &target, &limits) {
         Ok(smaller) => Ok(smaller.after),

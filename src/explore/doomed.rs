@@ -130,7 +130,7 @@ impl Doomed<'_> {
             let mut share = Vec::new();
             while let Some(moment) = moments.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let count =
-                    (0..tries).map(|n| self.breaks_after(finding.mark, &finding.rule, *moment, self.seed.fork("doomed").nth(n), cancelled));
+                    (0..tries).map(|n| self.breaks_after(finding.mark, finding.rule, *moment, self.seed.fork("doomed").nth(n), cancelled));
                 let broke = count.collect::<Result<Vec<bool>, _>>().map(|broke| broke.into_iter().filter(|broke| *broke).count() as u64);
                 share.push((moment.at, broke));
             }

@@ -11,8 +11,11 @@ use crate::time::SimTime;
 use crate::trace::Event;
 use crate::world::contain;
 use crate::world::{Ended, Receipt, Refused, Run};
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The name of an invariant, or `no-panic`, or `ends`.
+pub type Rule = &'static str;
 
 /// Something that went wrong in a run because of the strategy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,13 +23,21 @@ pub struct Finding {
     /// Its character in the table.
     pub mark: Mark,
     /// The invariant's name, or `no-panic`, or `ends`.
-    pub rule: Cow<'static, str>,
+    #[serde(deserialize_with = "known")]
+    pub rule: Rule,
     /// When it broke.
     pub at: SimTime,
     /// The period concerned, if it is about one.
     pub period: Option<PeriodId>,
     /// One sentence in the language of the trace.
     pub what: String,
+}
+
+/// A rule by its name.
+fn known<'de, D: Deserializer<'de>>(d: D) -> Result<Rule, D::Error> {
+    let name = String::deserialize(d)?;
+    let mut rules = InvariantId::ALL.iter().map(|id| id.name()).chain(["no-panic", "ends"]);
+    rules.find(|rule| *rule == name).ok_or_else(|| D::Error::custom(format!("there is no rule `{name}`")))
 }
 
 /// A run, judged.
@@ -79,7 +90,7 @@ pub fn judged(subject: &dyn Subject, class: FaultClass, plan: &FaultPlan, run: R
             Verdict::Excused(why) => excuses.push((id, why)),
             Verdict::Broken(v) => {
                 let mark = Mark::Letter(id.letter());
-                findings.push(Finding { mark, rule: id.name().into(), at: v.at, period: v.period, what: v.what });
+                findings.push(Finding { mark, rule: id.name(), at: v.at, period: v.period, what: v.what });
             }
         }
     }
@@ -94,13 +105,13 @@ fn went_wrong(run: &Run) -> Vec<Finding> {
     if let Some((host, message)) = run.panics.first() {
         let at = panicked_at(run, *host).unwrap_or(run.ended_at);
         let what = format!("the code of {host} panicked: {message}");
-        findings.push(Finding { mark: Mark::Panicked, rule: "no-panic".into(), at, period: None, what });
+        findings.push(Finding { mark: Mark::Panicked, rule: "no-panic", at, period: None, what });
     }
     match run.ended {
         Ended::Horizon => {}
         Ended::StepBudget => {
             let what = "the run was cut at its step budget: a task spins without letting time pass".to_owned();
-            findings.push(Finding { mark: Mark::NeverEnded, rule: "ends".into(), at: run.ended_at, period: None, what });
+            findings.push(Finding { mark: Mark::NeverEnded, rule: "ends", at: run.ended_at, period: None, what });
         }
     }
     findings

@@ -95,7 +95,7 @@ pub struct ShrunkFrom {
 
 impl From<&Finding> for Expected {
     fn from(f: &Finding) -> Expected {
-        Expected { rule: f.rule.to_string(), at_ms: f.at, what: f.what.clone() }
+        Expected { rule: f.rule.to_owned(), at_ms: f.at, what: f.what.clone() }
     }
 }
 

@@ -62,5 +62,5 @@ struct MomentRow {
 /// What [`Row`] says.
 pub fn row<'a>(finding: &'a Finding, doom: &Doom) -> Row<'a> {
     let moment = |m: &Moment| MomentRow { at_ms: m.at.0, after_record: m.after, broke: m.broke };
-    Row { rule: &finding.rule, tries: doom.tries, from_ms: doom.from.map(|m| m.at.0), moments: doom.moments.iter().map(moment).collect() }
+    Row { rule: finding.rule, tries: doom.tries, from_ms: doom.from.map(|m| m.at.0), moments: doom.moments.iter().map(moment).collect() }
 }

@@ -114,7 +114,7 @@ struct CoverageRow<'a> {
 struct FirstRow {
     seed: String,
     pinned: bool,
-    rule: Cow<'static, str>,
+    rule: &'static str,
     at_ms: u64,
     period: Option<String>,
     what: String,
@@ -205,7 +205,7 @@ fn broken(cell: &Cell, mark: Mark, seen: &Broken) -> BrokenRow {
     let first = FirstRow {
         seed: seen.case.seed.to_string(),
         pinned: matches!(seen.case.key, RunKey::Pinned(_)),
-        rule: seen.finding.rule.clone(),
+        rule: seen.finding.rule,
         at_ms: seen.finding.at.0,
         period: seen.finding.period.map(|p| p.to_string()),
         what: seen.finding.what.clone(),

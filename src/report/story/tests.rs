@@ -95,7 +95,7 @@ fn stalled() -> (Observed, FaultPlan, Calendar) {
     };
     let findings = vec![Finding {
         mark: Mark::Letter(Letter::D),
-        rule: "settled-once".into(),
+        rule: "settled-once",
         at: SimTime(MIDNIGHT + 2_520_150),
         period: Some(PERIOD),
         what: "2026-01-10 settled by n1 (its attempt 1), then again by n0".to_owned(),

@@ -24,7 +24,7 @@ pub(crate) fn tally(letters: &str, felt: u64) -> Tally {
     for c in letters.chars() {
         let mark = Mark::ALL.into_iter().find(|m| m.to_string() == c.to_string()).unwrap();
         let what = "2026-01-10 settled by n0, then again by n1".to_owned();
-        let finding = Finding { mark, rule: "settled-once".into(), at: SimTime(86_523_000), period: None, what };
+        let finding = Finding { mark, rule: "settled-once", at: SimTime(86_523_000), period: None, what };
         tally.broken.insert(
             mark,
             Broken { runs: 50, apart: 0, case: Case { key: RunKey::Sampled(7), seed: Seed(1234), plan: FaultPlan::none() }, finding },
