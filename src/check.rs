@@ -79,7 +79,8 @@ const WIDTH: usize = 120;
 pub struct Check {
     /// The guard. It is shared by all nodes of all runs, and must keep nothing from one to the next.
     pub strategy: &'static dyn Strategy,
-    /// What is deployed. Its `strategy` does not matter: it becomes the name of the guard.
+    /// What is deployed. Its `strategy` does not matter: it becomes the name of the guard. The class swarm
+    /// draws knobs around these in three of four runs; the witness of such a run holds what was drawn.
     pub scenario: Scenario,
     /// The classes of faults. Calm is always looked at: what breaks there is not the doing of any fault.
     pub classes: Vec<FaultClass>,

@@ -152,3 +152,29 @@ fn colours_do_not_move_columns() {
     let under: Vec<String> = bare.lines().skip(3).map(|line| line.chars().skip(power).take(2).collect()).collect();
     assert_eq!(under, ["ok", "ok", "ok"], "{bare}");
 }
+
+/// What only some sweeps have to say: where swarm's faults were felt, which cells fell short of a bound, and that there were shards.
+#[test]
+fn coverage_bounds_and_shards_are_told_when_there_are_any() {
+    use crate::explore::coverage::Place;
+    use crate::trace::Phase;
+    let place = |step: &'static str| Place { kind: "crash".into(), step: step.into(), phase: Phase::Before };
+    let mut survey = foreseen();
+    let text = plain(&survey, 400);
+    assert!(!text.contains("swarm reached") && !text.contains("the bound was not reached"), "{text}");
+    let coverage = &mut survey.rows[2].cells[10].tally.coverage;
+    coverage.possible = ["a", "b", "c", "d", "e", "f", "g"].into_iter().map(place).collect();
+    coverage.drawn.insert(place("a"), 3);
+    coverage.steered = BTreeMap::from([(place("a"), 1), (place("b"), 1)]);
+    survey.quota = Quota::Felt(481);
+    let setting = Setting { width: 400, made: Made::Merged { shards: 3 }, time_scale: 1, reports: "reports".to_owned() };
+    let text = anstream::adapter::strip_str(&render(&survey, &setting)).to_string();
+    for said in [
+        "swarm reached 2 of 7 (fault kind × step × phase), 1 of them only when steered to; never: crash × c × before of table-key, \
+         crash × d × before of table-key, crash × e × before of table-key and 2 more (all in verdicts.json)\n",
+        "the bound was not reached in 28 cells, which felt too little in 1,924 runs: table-key-published under pause (480 felt), ",
+        "49,500 runs from 3 shards; base seed 1, event engine\n",
+    ] {
+        assert!(text.contains(said), "`{said}` is missing in:\n{text}");
+    }
+}
