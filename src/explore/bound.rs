@@ -35,9 +35,13 @@ pub fn lower(broken: u64, runs: u64) -> Option<f64> {
 
 /// How many runs have to feel the fault and hold before the bound is at most `wanted`, a share between 0 and 1.
 pub fn runs_for(wanted: f64) -> u64 {
-    let n = (DOUBT.ln() / (-wanted).ln_1p()).ceil().max(1.0) as u64;
+    let about = (DOUBT.ln() / (-wanted).ln_1p()).ceil().max(1.0) as u64;
     // What is lost in rounding is at most one run.
-    (n.saturating_sub(1).max(1)..).find(|n| upper_bound(*n).is_some_and(|bound| bound <= wanted)).unwrap_or(n)
+    let mut n = about.saturating_sub(1).max(1);
+    while upper_bound(n).is_some_and(|bound| bound > wanted) {
+        n += 1;
+    }
+    n
 }
 
 /// How many runs without a break are needed to believe that what broke in `broken` of `runs` runs
@@ -78,16 +82,16 @@ fn beta(x: f64, a: f64, b: f64) -> f64 {
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let nonzero = |v: f64| if v.abs() < TINY { TINY } else { v };
-    let mut d = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
-    let (mut c, mut value) = (1.0, d);
+    let mut below = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
+    let (mut above, mut value) = (1.0, below);
     for m in (1..1_000_000).map(f64::from) {
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
         let mut change = 1.0;
         for term in [even, odd] {
-            d = 1.0 / nonzero(1.0 + term * d);
-            c = nonzero(1.0 + term / c);
-            change = c * d;
+            below = 1.0 / nonzero(1.0 + term * below);
+            above = nonzero(1.0 + term / above);
+            change = above * below;
             value *= change;
         }
         if (change - 1.0).abs() < 1e-15 {

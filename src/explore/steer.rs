@@ -118,7 +118,7 @@ impl Steering<'_> {
         let mut tally = Tally::default();
         tally.add(&case, &seen);
         tally.coverage.add(case.key, &case.plan, &seen.run);
-        let sample = certify::is_sampled(case.key).then(|| Sample { subject: job.row, class, case, trace: seen.run.trace });
+        let sample = certify::is_sampled(case.key).then_some(Sample { subject: job.row, class, case, trace: seen.run.trace });
         Ok((tally, sample))
     }
 

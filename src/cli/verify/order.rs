@@ -119,8 +119,9 @@ impl Order {
         let sweep = Sweep { subjects, classes: &self.classes, base: self.base, quota: self.quota, shard, threads: self.threads };
         let bar = Bar::new(&sweep, self.budget, watch);
         // What is steered afterwards takes its part of the time.
-        let drawing =
-            self.budget.map(|budget| if self.classes.contains(&FaultClass::Swarm) { budget - budget / SHARE as u32 } else { budget });
+        let drawing = self
+            .budget
+            .map(|budget| if self.classes.contains(&FaultClass::Swarm) { budget * (SHARE as u32 - 1) / SHARE as u32 } else { budget });
         let out_of_time = || drawing.is_some_and(|drawing| watch.elapsed() >= drawing);
         let swept = sweep.run(&Watch { cancelled: &CANCELLED, out_of_time: &out_of_time, progress: &|p| bar.show(p) });
         bar.end();

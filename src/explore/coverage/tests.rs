@@ -81,7 +81,7 @@ fn an_atlas_holds_all_that_can_be_drawn_and_nothing_else() {
     assert_eq!(of("reply-lost").len(), steps.len() - work);
     assert!(of("reply-lost").iter().all(|place| place.phase == Phase::Sent));
     assert_eq!(of("job-error").len(), work);
-    assert_eq!(of("late"), [&place("late", "", Phase::Before); 0], "late is late at a time");
+    assert!(of("late").is_empty(), "late is late at a time");
     assert!(atlas.places.iter().all(|(place, (_, faults))| faults.iter().all(|fault| kind(&fault.harm) == place.kind)));
     let pairs = atlas.pairs();
     assert!(pairs.contains(&("crash".into(), "pause".into())) && !pairs.contains(&("lease-evict".into(), "lease-wipe".into())));
