@@ -136,7 +136,7 @@ const GENERATED: [(&str, FaultClass, Letter); 6] = [
 ];
 
 /// The file is what the program writes, byte for byte, and it is a module of this one: so what
-/// the program writes compiles, and each of its tests passes. INSTA_UPDATE=always writes it anew.
+/// the program writes compiles, and each of its tests passes. `INSTA_UPDATE=always` writes it anew.
 #[test]
 fn the_generated_tests_are_the_ones_that_run_here() {
     let mut text = "//! Tests as `onceproof shrink` writes them; `shrunk.rs` holds this file against what it writes now.\n".to_owned();

@@ -152,6 +152,7 @@ Exit codes:
   1  something else broke, or something that never may
   2  wrong usage or bad input, or the output cannot be written
   3  the history is not the one that the witness recorded, or the run does not repeat")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 struct ReplayArgs {
     /// A witness file, as `verify` writes them
     #[arg(value_name = "WITNESS", conflicts_with_all = ["strategy", "faults", "rules", "seed", "pinned", "engine"])]

@@ -79,7 +79,7 @@ pub fn run(args: &ShrinkArgs) -> Result<Exit, Failure> {
     };
     let smaller = shrink(&witness, &target, &limits);
     spinner.end();
-    let smaller = smaller.map_err(failure)?;
+    let smaller = smaller.map_err(|failed| failure(&failed))?;
     staged.write(&smaller.after.to_toml()).map_err(|e| unwritable(&place, &e))?;
     replays(staged.path(), &smaller)?;
     if CANCELLED.load(Ordering::SeqCst) {
@@ -155,7 +155,7 @@ fn replays(file: &Path, smaller: &Smaller) -> Result<(), Failure> {
     }
 }
 
-fn failure(failed: Failed) -> Failure {
+fn failure(failed: &Failed) -> Failure {
     match failed {
         Failed::Cancelled => Failure::Interrupted,
         Failed::NotBroken(_) | Failed::Flaky { .. } | Failed::Bug(_) => Failure::Distrust(failed.to_string()),

@@ -7,14 +7,14 @@ use crate::explore::{Finding, Subject, Witness, crew};
 use crate::report::shrink::shrink;
 
 /// Runs that a sweep spends on making one witness small. Most converge with less; `onceproof shrink` takes the rest of the way.
-const RUNS: u64 = 1_000;
+const RUNS: u64 = 2_000;
 
 /// The smallest run found that breaks the same as a witness.
-pub fn smaller(subject: &dyn Subject, witness: Witness, finding: &Finding) -> Result<Witness, Failure> {
+pub fn smaller(subject: &dyn Subject, witness: &Witness, finding: &Finding) -> Result<Witness, Failure> {
     let (engine, class) = (witness.engine, witness.faults);
     let target = Target { strategy: subject.strategy(), engine, class, mark: finding.mark, rule: finding.rule.to_owned() };
     let limits = Limits { runs: RUNS, threads: 1, cancelled: &CANCELLED, out_of_time: &|| false, progress: &|_| () };
-    match shrink(&witness, &target, &limits) {
+    match shrink(witness, &target, &limits) {
         Ok(smaller) => Ok(smaller.after),
         Err(Failed::Cancelled) => Err(Failure::Interrupted),
         Err(failed) => {

@@ -23,6 +23,7 @@ mod faults;
 mod harms;
 mod knobs;
 mod lengths;
+mod luck;
 mod size;
 mod target;
 mod triggers;
@@ -165,7 +166,7 @@ const PASSES: [Pass; 8] = [
     ("triggers", triggers::simpler),
     ("size", size::smaller),
     ("knobs", knobs::default_ones),
-    ("luck", faults::luckier),
+    ("luck", luck::luckier),
     ("harms", harms::milder),
     ("lengths", lengths::shorter),
     ("seeds", seeds),
@@ -251,7 +252,7 @@ impl Search<'_> {
                     continue;
                 }
                 match answer {
-                    Answer::Unfit(_) => continue,
+                    Answer::Unfit(_) => {}
                     Answer::Bug(what) => return Err(Failed::Bug(what)),
                     Answer::Holds => self.count(pass, false),
                     Answer::Breaks(digest) => {

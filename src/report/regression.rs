@@ -19,11 +19,14 @@ pub fn test(witness: &Witness, rule: &str) -> String {
     let strategy = witness.scenario.database.rules.label(witness.strategy());
     let about =
         if witness.sentence.is_empty() { format!("{strategy} under {} breaks {rule}.", witness.faults) } else { witness.sentence.clone() };
-    let doc: String = wrap(&about, WIDTH).into_iter().map(|line| format!("/// {line}\n")).collect();
+    let doc: String = wrap(&about, WIDTH).iter().flat_map(|line| ["/// ", line, "\n"]).collect();
     let name = identifier(&format!("{strategy} under {} breaks {rule}", witness.faults));
     let plan = match witness.plan.faults.is_empty() {
         true => "    let plan = FaultPlan::none();\n".to_owned(),
-        false => format!("    let plan: FaultPlan = toml::from_str({}).expect(\"a plan\");\n", raw(&faults(&witness.plan.faults))),
+        false => format!(
+            "    let plan: FaultPlan = toml::from_str(\n        {}\n    )\n    .expect(\"a plan\");\n",
+            raw(&faults(&witness.plan.faults))
+        ),
     };
     let scenario = raw(&knobs(&witness.scenario));
     let (class, engine, seed) = (witness.faults, witness.engine, witness.seed);
@@ -34,7 +37,10 @@ fn {name}() {{
     use onceproof::world::{{Deployment, EngineKind}};
     use onceproof::{{FaultClass, plan::FaultPlan, scenario::Scenario, seed::Seed}};
 
-    let scenario: Scenario = toml::from_str({scenario}).expect(\"a scenario\");
+    let scenario: Scenario = toml::from_str(
+        {scenario}
+    )
+    .expect(\"a scenario\");
 {plan}    let deployment = Deployment::new(&scenario, EngineKind::{engine:?}).expect(\"it can be deployed\");
     deployment.check_plan(&plan).expect(\"the plan can strike it\");
     let seen = observe(&deployment, FaultClass::{class:?}, Seed({seed}), &plan).expect(\"it can be simulated\");
@@ -77,10 +83,10 @@ fn inline(value: &impl Serialize) -> String {
     toml::Value::try_from(value).expect("a fault has only values that TOML knows").to_string()
 }
 
-/// A raw string literal of several lines.
+/// A raw string literal of several lines, as an argument.
 fn raw(text: &str) -> String {
     let hashes = if text.contains('"') { "#" } else { "" };
-    format!("r{hashes}\"\n{text}\"{hashes}")
+    format!("r{hashes}\"\n{text}\"{hashes},")
 }
 
 /// Words as a name in Rust.

@@ -17,6 +17,7 @@ mod weight {
     pub const OTHER: u32 = 88;
     pub const WAKE: u32 = 86;
     pub const NEXT_RIGHT: u32 = 84;
+    pub const RESTART: u32 = 82;
     pub const REFUSED: u32 = 80;
     pub const CLAIM: u32 = 78;
     pub const GIVEN_BACK: u32 = 75;
@@ -414,7 +415,8 @@ impl Picker<'_> {
                 Event::Resumed { host } | Event::Booted { host, incarnation: 1.. } if away.contains(&host) => {
                     let acts = self.weights.keys().any(|later| *later > n && actor(self.trail, *later) == Some(host));
                     if acts {
-                        self.add(n, weight::WAKE);
+                        let woke = matches!(self.trail.records[n].event, Event::Resumed { .. });
+                        self.add(n, if woke { weight::WAKE } else { weight::RESTART });
                     }
                 }
                 _ => {}

@@ -2,12 +2,12 @@
 
 use crate::explore::{Finding, Mark};
 use crate::id::{HostId, Letter, PeriodId};
-use crate::plan::{FaultPlan, Harm, Trigger, duration};
+use crate::plan::{FaultPlan, Harm, Target, Trigger, duration};
 use crate::report::gist::pick::{Trail, Tx};
 use crate::report::words;
 use crate::settlement::Calendar;
 use crate::time::SimTime;
-use crate::trace::{Belief, Event, TaskStatus};
+use crate::trace::{Belief, Event, Phase, TaskStatus};
 use std::time::Duration;
 
 /// What is told of one event.
@@ -55,9 +55,14 @@ impl Teller<'_> {
             }
             text += &one.did;
             let same_day = before.map_or(one_day, |(before, _)| before == day);
-            text += &if same_day { format!(" at {second}") } else { format!(" on {day} at {second}") };
+            if !same_day {
+                text += " on ";
+                text += day;
+            }
+            text += " at ";
+            text += second;
         }
-        let end = self.end(finding);
+        let end = end(finding);
         let mut whole = [text, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         whole.push('.');
         whole
@@ -68,16 +73,6 @@ impl Teller<'_> {
         let shown = self.calendar.shows(at);
         let (day, time) = shown.split_once(' ').unwrap_or((&shown, ""));
         (day.to_owned(), time.split('.').next().unwrap_or(time).to_owned())
-    }
-
-    /// What no event tells: what did not happen, or what is wrong about the last one.
-    fn end(&self, finding: &Finding) -> String {
-        match finding.mark {
-            Mark::Letter(Letter::D | Letter::Two) => String::new(),
-            Mark::Letter(Letter::S | Letter::E | Letter::C | Letter::L | Letter::K) | Mark::Panicked | Mark::NeverEnded => {
-                finding.what.clone()
-            }
-        }
     }
 
     /// One event.
@@ -100,9 +95,9 @@ impl Teller<'_> {
             Event::LeaseReleased { by: host, holder } if host == holder => by(&host, "gave the lease back".to_owned()),
             Event::LeaseReleased { by: host, holder } => by(&host, format!("deleted the lease of {holder}")),
             Event::LeaseExtended { by: host, holder, .. } => by(&host, format!("extended the lease of {holder}")),
-            Event::Paused { host } => by(&name(host), format!("stopped{}{}", self.lasting(n), self.place(n))),
-            Event::Crashed { host } => by(&name(host), format!("crashed{}", self.place(n))),
-            Event::PoweredOff { host } => by(&name(host), format!("lost power{}", self.place(n))),
+            Event::Paused { host } => by(&self.struck(n, host), format!("stopped{}{}", self.lasting(n), self.place(n))),
+            Event::Crashed { host } => by(&self.struck(n, host), format!("crashed{}", self.place(n))),
+            Event::PoweredOff { host } => by(&self.struck(n, host), format!("lost power{}", self.place(n))),
             Event::Resumed { host } => by(&name(host), "woke".to_owned()),
             Event::Booted { host, .. } => by(&name(host), "started again".to_owned()),
             Event::Blocked { host } => by(&name(host), format!("was busy{}", self.lasting(n))),
@@ -146,7 +141,7 @@ impl Teller<'_> {
                 }
                 Event::FenceSet { token, .. } => said.push(format!("took fence token {token}")),
                 Event::Earned { earning, player, amount, .. } => {
-                    said.push(format!("let {player} earn {amount} points (earning {earning})"))
+                    said.push(format!("let {player} earn {amount} points (earning {earning})"));
                 }
                 Event::TaskSet { period, status, .. } if settled.is_none() => said.push(match status {
                     TaskStatus::Pending => format!("gave {period} back"),
@@ -173,19 +168,31 @@ impl Teller<'_> {
         self.plan.faults.get(self.fault_of(n)?).map(|fault| &fault.harm)
     }
 
+    /// Whom the fault struck: the host, or every node.
+    fn struck(&self, n: usize, host: HostId) -> String {
+        match self.harm_of(n) {
+            Some(
+                Harm::Crash { host: Target::AllNodes, .. }
+                | Harm::Power { host: Target::AllNodes, .. }
+                | Harm::Pause { host: Target::AllNodes, .. },
+            ) => "every node".to_owned(),
+            _ => name(host),
+        }
+    }
+
     /// ` for 40m`, if the fault has a length.
     fn lasting(&self, n: usize) -> String {
         let lasts = self.harm_of(n).and_then(Harm::heals_after).filter(|d| !d.is_zero());
         lasts.map_or_else(String::new, |d| format!(" for {}", duration::text(d)))
     }
 
-    /// ` before `work.3``, if the fault struck at a step.
+    /// In which phase of which step the fault struck, if it was one.
     fn place(&self, n: usize) -> String {
         match self.fault_of(n).and_then(|fault| self.plan.faults.get(fault)).map(|fault| &fault.when) {
             Some(Trigger::Step { step, phase, .. }) => match phase {
-                crate::trace::Phase::Before => format!(" before `{step}`"),
-                crate::trace::Phase::Sent => format!(" in the middle of `{step}`"),
-                crate::trace::Phase::After => format!(" after `{step}`"),
+                Phase::Before => format!(" before `{step}`"),
+                Phase::Sent => format!(" in the middle of `{step}`"),
+                Phase::After => format!(" after `{step}`"),
             },
             Some(Trigger::At { .. }) | None => String::new(),
         }
@@ -244,4 +251,12 @@ fn ended(belief: Belief, period: PeriodId) -> String {
 
 fn length(ms: u64) -> String {
     duration::text(Duration::from_millis(ms))
+}
+
+/// What no event tells: what did not happen, or what is wrong about the last one.
+fn end(finding: &Finding) -> String {
+    match finding.mark {
+        Mark::Letter(Letter::D | Letter::Two) => String::new(),
+        Mark::Letter(Letter::S | Letter::E | Letter::C | Letter::L | Letter::K) | Mark::Panicked | Mark::NeverEnded => finding.what.clone(),
+    }
 }
