@@ -86,8 +86,13 @@ impl Teller<'_> {
         let by = |who: &dyn ToString, did: String| (who.to_string(), did);
         match self.trail.records[n].event {
             Event::Committed { by: host, .. } => by(&host, self.trail.tx(n).map_or_else(String::new, |tx| self.commit(tx))),
-            Event::LeaseGranted { to, ttl_ms: 0 } => by(&to, "got the lease, without an expiry,".to_owned()),
-            Event::LeaseGranted { to, ttl_ms } => by(&to, format!("got the lease for {}", length(ttl_ms))),
+            Event::LeaseGranted { to, ttl_ms } => by(
+                &to,
+                match self.expiry(n, to, ttl_ms) {
+                    0 => "got the lease, without an expiry,".to_owned(),
+                    ms => format!("got the lease for {}", duration::text(Duration::from_millis(ms))),
+                },
+            ),
             Event::LeaseRefused { to, holder } => by(&to, format!("was refused the lease, which {holder} holds,")),
             Event::LeaseExpired { holder } => (format!("the lease of {holder}"), "had run out".to_owned()),
             Event::LeaseLost { holder } => ("the lease store".to_owned(), format!("lost the lease of {holder}")),
@@ -154,6 +159,16 @@ impl Teller<'_> {
             }
         }
         if said.is_empty() { "committed".to_owned() } else { said.join(" and ") }
+    }
+
+    /// For how long a lease was granted: with the grant, or by a second command of the same client that followed it.
+    fn expiry(&self, granted: usize, to: HostId, ttl_ms: u64) -> u64 {
+        let later = self.trail.records[granted + 1..].iter().find_map(|r| match r.event {
+            Event::LeaseExtended { by, holder, ttl_ms } if by == to && holder == to => Some(ttl_ms),
+            Event::LeaseGranted { .. } | Event::LeaseReleased { .. } | Event::LeaseLost { .. } | Event::LeaseExpired { .. } => Some(0),
+            _ => None,
+        });
+        if ttl_ms > 0 { ttl_ms } else { later.unwrap_or(0) }
     }
 
     /// The fault whose effect a record is.
@@ -247,10 +262,6 @@ fn ended(belief: Belief, period: PeriodId) -> String {
         Belief::Busy => format!("found {period} taken"),
         Belief::Failed => format!("failed to settle {period}"),
     }
-}
-
-fn length(ms: u64) -> String {
-    duration::text(Duration::from_millis(ms))
 }
 
 /// What no event tells: what did not happen, or what is wrong about the last one.
