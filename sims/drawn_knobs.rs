@@ -53,7 +53,7 @@ fn a_replay_by_seed_is_made_on_the_knobs_of_that_seed_and_tells_them() {
 #[test]
 fn the_witness_of_a_sweep_holds_the_drawn_deployment_and_replays() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, told) = onceproof(folder.path(), &["--strategy", ROW, "--faults", "swarm", "--seeds", "60"]);
+    let (_, told) = onceproof(folder.path(), &["--strategy", ROW, "--faults", "swarm", "--seeds", "60", "--no-shrink"]);
     assert_eq!(told.status.code(), Some(0), "{}", String::from_utf8_lossy(&told.stderr));
     let name = format!("reports/witnesses/{ROW}--swarm.toml");
     let witness = Witness::from_toml(&name, &fs::read_to_string(folder.path().join(&name)).expect("it breaks")).unwrap();
