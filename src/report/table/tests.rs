@@ -172,7 +172,7 @@ fn coverage_bounds_and_shards_are_told_when_there_are_any() {
     for said in [
         "swarm reached 2 of 7 (fault kind × step × phase), 1 of them only when steered to; never: crash × c × before of table-key, \
          crash × d × before of table-key, crash × e × before of table-key and 2 more (all in verdicts.json)\n",
-        "the bound was not reached in 28 cells, which felt too little in 1,924 runs: table-key-published under pause (480 felt), ",
+        "the bound was not reached in 40 cells, which felt too little in 1,924 runs: no-guard under crash (480 felt), ",
         "49,500 runs from 3 shards; base seed 1, event engine\n",
     ] {
         assert!(text.contains(said), "`{said}` is missing in:\n{text}");
