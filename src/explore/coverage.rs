@@ -12,6 +12,7 @@ use crate::seed::Seed;
 use crate::time::SimTime;
 use crate::trace::{Event, Phase, Proof, Trace};
 use crate::world::{Receipt, Run};
+use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -255,6 +256,13 @@ impl Atlas {
             })
             .map(|(one, other)| (one.into(), other.into()))
             .collect()
+    }
+
+    /// A fault that makes an attempt fail without stopping anybody, to go with one of `class`.
+    pub fn error(&self, class: FaultClass, seed: Seed) -> Option<&Fault> {
+        let is_error = |place: &Place| matches!(&*place.kind, "job-error" | "session-ended" | "commit-refused");
+        let errors: Vec<&Fault> = self.places.iter().filter(|(place, _)| is_error(place)).flat_map(|(_, (_, faults))| faults).collect();
+        errors.choose(&mut seed.fork("error").rng()).copied().filter(|fault| self.goes_with(class, fault))
     }
 
     /// Whether a plan that has a fault of `class` may have this one too: what mixes once is there once.

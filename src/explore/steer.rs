@@ -3,8 +3,8 @@
 //!
 //! It goes in passes over all cells: what one pass has reached, on whatever thread, the next one
 //! leaves out. So what is made depends on the drawn runs and on nothing else. A rare place may need
-//! another fault before it (nothing is rolled back unless something fails), which is what the mix
-//! and the passes are for.
+//! another fault before it: nothing is rolled back or given back unless something fails. So every
+//! second pass brings an error as well.
 
 use crate::class::FaultClass;
 use crate::explore::certify::{self, Sample};
@@ -111,7 +111,8 @@ impl Steering<'_> {
         let (of, faults) = &atlas.places[job.place];
         let fault = &faults[job.pass % faults.len()];
         let mix = staged.plan(class, seed).faults.into_iter().filter(|other| atlas.goes_with(*of, other));
-        let plan = FaultPlan::of(std::iter::once(fault.clone()).chain(mix));
+        let error = if job.pass % 2 == 1 { atlas.error(*of, seed) } else { None };
+        let plan = FaultPlan::of(std::iter::once(fault.clone()).chain(error.cloned()).chain(mix));
         let no_result = |why| Stopped::NoResult { strategy: subject.strategy().name(), class, seed, why };
         let seen = observe(&*staged, class, seed, &plan).map_err(no_result)?;
         let case = Case { key: RunKey::Steered(job.number), seed, plan };

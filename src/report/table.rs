@@ -458,7 +458,9 @@ fn reached(survey: &Survey) -> Option<String> {
     let never: Vec<String> = covered().flat_map(|(row, c)| c.never().map(move |place| format!("{place} of {}", row.label()))).collect();
     (possible > 0).then(|| {
         let only = if steered == 0 { String::new() } else { format!(", {} of them only when steered to", thousands(steered as u64)) };
-        let rest = if never.is_empty() { String::new() } else { format!("; never: {}", few(never.into_iter())) };
+        let unmade: usize = covered().map(|(_, c)| c.never().filter(|place| !c.made.contains(&place.step)).count()).sum();
+        let unmade = if unmade == 0 { String::new() } else { format!(" ({} of them in steps that no run made)", thousands(unmade as u64)) };
+        let rest = if never.is_empty() { String::new() } else { format!("; never{unmade}: {}", few(never.into_iter())) };
         let (reached, possible) = (thousands((chance + steered) as u64), thousands(possible as u64));
         format!("swarm reached {reached} of {possible} (fault kind × step × phase){only}{rest}")
     })

@@ -164,13 +164,14 @@ fn coverage_bounds_and_shards_are_told_when_there_are_any() {
     assert!(!text.contains("swarm reached") && !text.contains("the bound was not reached"), "{text}");
     let coverage = &mut survey.rows[2].cells[10].tally.coverage;
     coverage.possible = ["a", "b", "c", "d", "e", "f", "g"].into_iter().map(place).collect();
+    coverage.made = ["a", "b", "c", "d", "e"].into_iter().map(Into::into).collect();
     coverage.drawn.insert(place("a"), 3);
     coverage.steered = BTreeMap::from([(place("a"), 1), (place("b"), 1)]);
     survey.quota = Quota::Felt(481);
     let setting = Setting { width: 400, made: Made::Merged { shards: 3 }, time_scale: 1, reports: "reports".to_owned() };
     let text = anstream::adapter::strip_str(&render(&survey, &setting)).to_string();
     for said in [
-        "swarm reached 2 of 7 (fault kind × step × phase), 1 of them only when steered to; never: crash × c × before of table-key, \
+        "swarm reached 2 of 7 (fault kind × step × phase), 1 of them only when steered to; never (2 of them in steps that no run made): crash × c × before of table-key, \
          crash × d × before of table-key, crash × e × before of table-key and 2 more (all in verdicts.json)\n",
         "the bound was not reached in 40 cells, which felt too little in 1,924 runs: no-guard under crash (480 felt), ",
         "49,500 runs from 3 shards; base seed 1, event engine\n",
