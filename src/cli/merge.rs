@@ -21,8 +21,8 @@ Examples:
   onceproof verify --seeds 6000 --shard 1/3      on one machine; 2/3 and 3/3 on two others
   onceproof merge reports/shard-*-of-3.json      where all three files are
 
-What comes out is what `onceproof verify --seeds 6000` writes, to the byte. The runs that are steered
-towards what the drawn ones left out are made here: at most one for ten.
+What comes out is what `onceproof verify --seeds 6000` writes, to the byte. Runs towards what the
+drawn ones have left out are made here: at most one for ten of those.
 
 Exit codes:
   0  everything is as the strategies declare
