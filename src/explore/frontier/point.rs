@@ -126,8 +126,9 @@ impl Point {
     }
 
     /// What is deployed: the default scenario with one period and a job of the given length. Where the stall is searched,
-    /// nodes wake at any time of a poll after the boundary, so that over the seeds somebody looks soon after the lease has
-    /// run out; where lateness is, all wake at their boundary, so that it is all that they differ by.
+    /// nodes wake at any time of two polls after the boundary, so that over the seeds somebody looks soon after the lease has
+    /// run out: the holder is the first of them, and within one poll the others would hardly ever be nearly a poll later.
+    /// Where lateness is searched, all wake at their boundary, so that it is all that they differ by.
     pub fn scenario(&self) -> Scenario {
         let mut scenario = Scenario::calm(self.strategy.name());
         if let Schedule::Cron { periods, .. } = &mut scenario.schedule {
@@ -135,7 +136,7 @@ impl Point {
         }
         scenario.node.work = self.given.job;
         scenario.node.jitter = match self.along {
-            Along::Stall => scenario.node.poll,
+            Along::Stall => scenario.node.poll * 2,
             Along::Lateness => Duration::ZERO,
         };
         scenario
