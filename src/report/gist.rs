@@ -35,6 +35,3 @@ pub fn gist(seen: &Observed, finding: &Finding, plan: &FaultPlan, calendar: &Cal
     let told = picked.into_iter().map(|n| teller.tell(n)).collect::<Vec<_>>();
     Gist { sentence: teller.sentence(&told, finding), lines: told.iter().map(|told| teller.line(told)).collect() }
 }
-
-#[cfg(test)]
-mod tests;
