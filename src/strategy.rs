@@ -14,6 +14,8 @@ pub mod payment;
 pub mod pinned;
 mod process;
 mod raw;
+#[doc(hidden)]
+pub mod tamper;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};

@@ -26,6 +26,9 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn set_nx_px(self, step: StepName, key: &str, value: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
+        if let Some(tamper) = context.tamper {
+            return tamper.set_nx_px(&context.straight(), step, key, value, ttl).await;
+        }
         context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.set_nx_px(key, value, ttl))).await
     }
 
@@ -71,6 +74,9 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn compare_and_delete(self, step: StepName, key: &str, token: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
+        if let Some(tamper) = context.tamper {
+            return tamper.compare_and_delete(&context.straight(), step, key, token).await;
+        }
         context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_delete(key, token))).await
     }
 
@@ -80,6 +86,9 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn compare_and_expire(self, step: StepName, key: &str, token: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
+        if let Some(tamper) = context.tamper {
+            return tamper.compare_and_expire(&context.straight(), step, key, token, ttl).await;
+        }
         context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_expire(key, token, ttl))).await
     }
 }
@@ -103,6 +112,9 @@ impl SqlSteps<'_> {
     /// As every step.
     pub async fn query<'t>(self, step: StepName, statement: impl Into<Text<'t>>, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
         let (Self { context, store }, statement) = (self, statement.into());
+        if let Some(tamper) = context.tamper {
+            return tamper.query(&context.straight(), step, statement, params).await;
+        }
         context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.query(statement, params))).await
     }
 
@@ -112,6 +124,9 @@ impl SqlSteps<'_> {
     /// As every step.
     pub async fn execute<'t>(self, step: StepName, statement: impl Into<Text<'t>>, params: &[Param<'_>]) -> Result<u64, Error> {
         let (Self { context, store }, statement) = (self, statement.into());
+        if let Some(tamper) = context.tamper {
+            return tamper.execute(&context.straight(), step, statement, params).await;
+        }
         context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.execute(statement, params))).await
     }
 
@@ -121,6 +136,9 @@ impl SqlSteps<'_> {
     /// As every step.
     pub async fn returning(self, step: StepName, update: &Returning<'_>, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
         let Self { context, store } = self;
+        if let Some(tamper) = context.tamper {
+            return tamper.returning(&context.straight(), step, update, params).await;
+        }
         context.operation(step, HostId::Database, pin!(store.ready()), pin!(store.returning(update, params))).await
     }
 
@@ -170,6 +188,9 @@ impl PayoutSteps<'_> {
     /// As every step.
     pub async fn pay(self, step: StepName, body: &str, key: Option<&str>) -> Result<(), Error> {
         let Self { context, store } = self;
+        if let Some(tamper) = context.tamper {
+            return tamper.pay(&context.straight(), step, body, key).await;
+        }
         context.operation(step, HostId::Payout, pin!(store.ready()), pin!(store.pay(body, key))).await
     }
 }

@@ -9,6 +9,7 @@ use crate::step::Step;
 use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
 use crate::strategy::process::Process;
+use crate::strategy::tamper::Tamper;
 use crate::time::{WallTime, millis};
 use crate::trace::{Phase, StepName};
 use futures_util::future::LocalBoxFuture;
@@ -42,6 +43,8 @@ const SLICES: u32 = WORK.len() as u32;
 #[derive(Clone)]
 pub struct Context {
     inner: Rc<Inner>,
+    /// Who changes what is asked through it; only the scoring of the harness has one.
+    pub(super) tamper: Option<&'static dyn Tamper>,
 }
 
 struct Inner {
@@ -70,7 +73,7 @@ impl Context {
             calendar,
             attempt: Cell::new(attempt),
         };
-        Context { inner: Rc::new(inner) }
+        Context { inner: Rc::new(inner), tamper: None }
     }
 
     /// From now on steps belong to this attempt. A transaction that an earlier one left open is
@@ -145,6 +148,14 @@ impl Context {
     /// # Errors
     /// The job fails where the fault plan says so.
     pub async fn work(&self) -> Result<(), Error> {
+        let worked = self.slices().await;
+        match self.tamper {
+            None => worked,
+            Some(tamper) => tamper.worked(worked),
+        }
+    }
+
+    async fn slices(&self) -> Result<(), Error> {
         let slice = self.inner.scenario.node.work / SLICES;
         for step in WORK {
             self.work_step(step.name, self.sleep(slice)).await?;
