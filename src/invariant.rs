@@ -108,6 +108,8 @@ judges! {
     points_conserved: PointsConserved;
     not_early: NotEarly;
     no_stale_commit: NoStaleCommit;
+    paid_after_commit: PaidAfterCommit;
+    job_done: JobDone;
 }
 
 impl InvariantId {
