@@ -37,6 +37,7 @@ mod lease_cut;
 mod lease_loss;
 mod misbehaviour;
 mod must_break;
+mod mutants;
 mod no_guard;
 mod one_way_partition;
 mod outage;

@@ -28,6 +28,7 @@ use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::trace::Belief;
 use async_trait::async_trait;
+use std::time::Duration;
 
 /// What a node does after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,12 @@ pub trait Strategy: Send + Sync {
     /// Whether its nodes wait for [`crate::scenario::GuardKnobs::wake_after`] after a boundary before they act.
     fn wakes_late(&self) -> bool {
         false
+    }
+
+    /// How long before a boundary its nodes wake. A scheduler that is right wakes when it is due; one with a defect may not.
+    #[doc(hidden)]
+    fn wakes_early(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// What must, and what must never, break under which faults, with the reasons, on a database with these rules.

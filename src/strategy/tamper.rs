@@ -14,7 +14,7 @@ use std::time::Duration;
 /// between: what is asked through that is not tampered with again. Unless it says otherwise, a
 /// method asks what the strategy asked.
 #[async_trait(?Send)]
-#[expect(missing_docs, clippy::missing_errors_doc, reason = "each stands for the request of the same name")]
+#[expect(missing_docs, reason = "each stands for the request of the same name")]
 pub trait Tamper: Sync {
     async fn query(&self, straight: &Context, step: StepName, statement: Text<'_>, params: &[Param<'_>]) -> Result<Vec<Row>, Error> {
         straight.sql().query(step, statement, params).await
@@ -36,14 +36,7 @@ pub trait Tamper: Sync {
         straight.lease().compare_and_delete(step, key, token).await
     }
 
-    async fn compare_and_expire(
-        &self,
-        straight: &Context,
-        step: StepName,
-        key: &str,
-        token: &str,
-        ttl: Duration,
-    ) -> Result<bool, Error> {
+    async fn compare_and_expire(&self, straight: &Context, step: StepName, key: &str, token: &str, ttl: Duration) -> Result<bool, Error> {
         straight.lease().compare_and_expire(step, key, token, ttl).await
     }
 
