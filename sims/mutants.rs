@@ -18,7 +18,7 @@ use defects::{DEFECTS, Defect, Fate};
 use hunt::Search;
 use mutant::Pair;
 use onceproof::class::FaultClass;
-use onceproof::explore::{Mark, Subject, observe};
+use onceproof::explore::{Case, Mark, Subject, observe};
 use onceproof::id::Letter;
 use onceproof::invariant::{InvariantId, Verdict};
 use onceproof::plan::FaultPlan;
@@ -110,7 +110,7 @@ fn no_sound_strategy_is_killed() {
 fn what_bends_nothing_changes_nothing() {
     for unspoiled in &UNSPOILED {
         let pair = Pair::of(unspoiled, 1);
-        for (class, seed, plan) in Search::Random.trials(&pair.sound, hunt::BASE, 20) {
+        for (class, Case { seed, plan, .. }) in Search::Random.trials(&pair.sound, hunt::BASE, 20) {
             let digest = |subject: &dyn Subject| observe(subject, class, seed, &plan).expect("it can be simulated").run.trace.digest();
             assert_eq!(digest(&pair.sound), digest(&pair.spoiled), "{} under {class}, seed {seed}", unspoiled.of);
         }
@@ -123,7 +123,7 @@ fn what_bends_nothing_changes_nothing() {
 #[test]
 fn every_defect_is_reached_and_well_formed() {
     for defect in DEFECTS {
-        let (pair, (class, seed, plan)) = match defect.fate {
+        let (pair, (class, Case { seed, plan, .. })) = match defect.fate {
             Fate::Killed(hint) => score::hinted(defect, hint),
             Fate::Wasteful(_, plan) | Fate::Equivalent(plan, _) => score::hinted(defect, defects::Hint::Plan(plan)),
         };
@@ -141,7 +141,7 @@ fn every_defect_is_reached_and_well_formed() {
 fn a_mutant_survives_when_its_invariant_is_switched_off() {
     for defect in DEFECTS {
         let Fate::Killed(hint) = defect.fate else { continue };
-        let (pair, trial @ (class, seed, plan)) = &score::hinted(defect, hint);
+        let (pair, trial @ (class, Case { seed, plan, .. })) = &score::hinted(defect, hint);
         let seen = observe(&pair.spoiled, *class, *seed, plan).expect("it can be simulated");
         let letter = |mark: Mark| if let Mark::Letter(letter) = mark { Some(letter) } else { None };
         let broken: BTreeSet<Letter> = seen.findings.iter().filter_map(|finding| letter(finding.mark)).collect();

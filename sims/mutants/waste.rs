@@ -3,6 +3,7 @@
 
 use super::hunt;
 use super::mutant::Pair;
+use onceproof::explore::Case;
 use onceproof::id::{AttemptId, HostId, PeriodId};
 use onceproof::strategy::Pinned;
 use onceproof::time::SimTime;
@@ -91,7 +92,7 @@ impl Costs {
     /// Runs both under a plan.
     pub fn of(measure: Measure, pair: &Pair, plan: Pinned) -> Costs {
         let cost = |deployment: &Deployment, n| {
-            let (_, seed, plan) = hunt::pinned(deployment, hunt::BASE.nth(n), plan);
+            let (_, Case { seed, plan, .. }) = hunt::pinned(deployment, hunt::BASE.nth(n), plan);
             measure.of(deployment, &deployment.run(seed, &plan).expect("a mutant can be simulated"))
         };
         Costs((0..SEEDS).map(|n| (cost(&pair.sound, n), cost(&pair.spoiled, n))).collect())

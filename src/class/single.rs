@@ -23,7 +23,7 @@ pub struct Kind {
     pub phase: Phase,
     /// Whether it is one of the seven that the table's column tries; `onceproof exhaust` tries all.
     pub core: bool,
-    /// The server without which there is nothing to strike; `None`: it strikes at any step.
+    /// At which steps it can strike.
     needs: Needs,
     harm: fn(&Scenario) -> Harm,
 }
@@ -35,6 +35,8 @@ enum Needs {
     Nothing,
     /// At those that ask a server: work sends nothing and gets no answer.
     Request,
+    /// At the others.
+    Work,
     /// At any, of a strategy that asks this server.
     Asked(HostId),
     /// At those that ask this server.
@@ -51,6 +53,7 @@ impl Kind {
         match self.needs {
             Needs::Nothing => true,
             Needs::Request => !step.is_work(),
+            Needs::Work => step.is_work(),
             Needs::Asked(server) => steps.iter().any(|s| s.peer == Some(server)),
             Needs::RequestTo(server) => step.peer == Some(server),
             Needs::StepCalled(name) => step.name == name,
@@ -70,7 +73,7 @@ impl Kind {
 }
 
 /// Every kind, in the order of reports. The first seven fault points are those of the table's column.
-pub static KINDS: [Kind; 28] = [
+pub static KINDS: [Kind; 36] = [
     Kind::core("crash-before", FaultClass::Crash, Phase::Before, Needs::Nothing, crash),
     Kind::core("crash-sent", FaultClass::Crash, Phase::Sent, Needs::Request, crash),
     Kind::core("crash-after", FaultClass::Crash, Phase::After, Needs::Nothing, crash),
@@ -82,6 +85,12 @@ pub static KINDS: [Kind; 28] = [
     }),
     Kind::core("cut-lease", FaultClass::LeaseCut, Phase::Before, Needs::Asked(HostId::Lease), |s| cut(s, LEASE, Direction::Both)),
     Kind::more("pause-sent", FaultClass::Pause, Phase::Sent, Needs::Request, pause),
+    Kind::more("pause-past-watchdog-before", FaultClass::Pause, Phase::Before, Needs::Nothing, |s| nap(s, s.guard.watchdog_lease)),
+    Kind::more("pause-past-watchdog-after", FaultClass::Pause, Phase::After, Needs::Nothing, |s| nap(s, s.guard.watchdog_lease)),
+    Kind::more("pause-past-dual-before", FaultClass::Pause, Phase::Before, Needs::Nothing, |s| nap(s, s.guard.dual_lease)),
+    Kind::more("pause-past-dual-after", FaultClass::Pause, Phase::After, Needs::Nothing, |s| nap(s, s.guard.dual_lease)),
+    Kind::more("pause-past-stale-before", FaultClass::Pause, Phase::Before, Needs::Nothing, |s| nap(s, s.guard.stale_after)),
+    Kind::more("pause-past-stale-after", FaultClass::Pause, Phase::After, Needs::Nothing, |s| nap(s, s.guard.stale_after)),
     Kind::more("power-before", FaultClass::Power, Phase::Before, Needs::Nothing, power),
     Kind::more("power-sent", FaultClass::Power, Phase::Sent, Needs::Request, power),
     Kind::more("power-after", FaultClass::Power, Phase::After, Needs::Nothing, power),
@@ -112,6 +121,8 @@ pub static KINDS: [Kind; 28] = [
         host: Target::Self_,
     }),
     Kind::more("session-ended", FaultClass::DbError, Phase::Before, Needs::InTransaction, |_| Harm::SessionEnds { host: Target::Self_ }),
+    Kind::more("job-error", FaultClass::JobError, Phase::Before, Needs::Work, |_| Harm::JobError { times: 1 }),
+    Kind::more("slow-work", FaultClass::Slow, Phase::Before, Needs::Work, |s| Harm::SlowStep { extra: real(s, 43.minutes()) }),
     Kind::more("clock-forward", FaultClass::Step, Phase::Before, Needs::Nothing, |s| clock(s, 1)),
     Kind::more("clock-back", FaultClass::Step, Phase::Before, Needs::Nothing, |s| clock(s, -1)),
 ];
@@ -145,6 +156,12 @@ fn power(scenario: &Scenario) -> Harm {
 /// Longer than any lease of the catalogue.
 fn pause(scenario: &Scenario) -> Harm {
     Harm::Pause { host: Target::Self_, lasts: real(scenario, 40.minutes()) }
+}
+
+/// Until one of the guard's timeouts is over and somebody else is likely to be at work: what keeps the two apart is
+/// then the fence, not a period that is settled already.
+fn nap(scenario: &Scenario, timeout: Duration) -> Harm {
+    Harm::Pause { host: Target::Self_, lasts: timeout + scenario.node.poll + real(scenario, 20.seconds()) }
 }
 
 fn cut(scenario: &Scenario, from: Target, direction: Direction) -> Harm {

@@ -43,7 +43,7 @@ impl Host for SimHost {
         let stretched = self.world.clock(self.id).borrow().stretch(d);
         match self.world.faults.change_rates() {
             false => self.engine.sleep(stretched),
-            true => Box::pin(sleep_by(Rc::clone(&self.world), Rc::clone(&self.engine), self.id, d)),
+            true => sleep_by(Rc::clone(&self.world), Rc::clone(&self.engine), self.id, d),
         }
     }
 
@@ -117,23 +117,25 @@ impl Host for SimHost {
     }
 }
 
-/// Sleeps until a clock has counted `d`, at whatever rates it runs meanwhile. Setting it makes no difference.
-async fn sleep_by(world: Rc<World>, engine: Rc<dyn Engine>, host: HostId, d: Duration) {
-    let bell = world.bell(host);
-    let counts = || world.clock(host).borrow().counts(engine.now());
-    let until = counts() + d;
-    loop {
-        let left = until.saturating_sub(counts());
-        if left.is_zero() {
-            return;
+/// Sleeps until a clock has counted `d` from now on, at whatever rates it runs meanwhile. Setting it makes no difference.
+/// As with any other sleep, it is the call that counts, not when it is first waited for.
+fn sleep_by(world: Rc<World>, engine: Rc<dyn Engine>, host: HostId, d: Duration) -> LocalBoxFuture<'static, ()> {
+    let until = world.clock(host).borrow().counts(engine.now()) + d;
+    Box::pin(async move {
+        let bell = world.bell(host);
+        loop {
+            let left = until.saturating_sub(world.clock(host).borrow().counts(engine.now()));
+            if left.is_zero() {
+                return;
+            }
+            let stretched = world.clock(host).borrow().stretch(left);
+            tokio::select! {
+                biased;
+                () = engine.sleep(stretched) => {}
+                () = bell.notified() => {}
+            }
         }
-        let stretched = world.clock(host).borrow().stretch(left);
-        tokio::select! {
-            biased;
-            () = engine.sleep(stretched) => {}
-            () = bell.notified() => {}
-        }
-    }
+    })
 }
 
 /// Suspends once: a process that has just died is never polled again, a paused one goes on when it is resumed.
