@@ -89,3 +89,33 @@ fn pairs_that_were_interrupted_are_continued() {
     assert_eq!(continued, whole);
     assert!(!partial.exists(), "what is complete is no longer partial");
 }
+
+/// Shards have nothing in common and are everything: joined, they are the file of an enumeration in one piece, to the byte.
+#[test]
+fn shards_are_joined_to_what_one_machine_would_have_written() {
+    let desk = Desk::new();
+    let chosen = ["exhaust", "--strategy", "lease-set-px-checked,no-guard", "--kinds", "crash-after,pause-before"];
+    let run = |more: &[&str]| {
+        let done = desk.run(&[&chosen[..], more].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        text(&done.stdout)
+    };
+    run(&["--reports", "whole"]);
+    for part in ["2/3", "1/3", "3/3"] {
+        let told = run(&["--shard", part]);
+        assert!(told.contains("when all 3 are there: onceproof merge reports/exhaust-shard-*-of-3.json"), "{told}");
+    }
+    let files: Vec<String> = (1..=3).map(|n| format!("reports/exhaust-shard-{n}-of-3.json")).collect();
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    refused(&desk.run(&["merge", names[0], names[2]]), &["shard 2/3 is missing"]);
+    refused(&desk.run(&["merge", names[0], names[1], names[1]]), &["are both shard 2/3"]);
+    let merged = desk.run(&[&["merge"][..], &names].concat());
+    assert_eq!(merged.status.code(), Some(0), "{}", text(&merged.stderr));
+    assert!(text(&merged.stdout).contains("from 3 shards"), "{}", text(&merged.stdout));
+    let written = |folder: &str| fs::read_to_string(desk.path(&format!("{folder}/exhaust.json"))).unwrap();
+    assert_eq!(written("reports"), written("whole"));
+
+    let other = fs::read_to_string(desk.path(names[0])).unwrap().replacen("pause-before", "pause-after", 1);
+    fs::write(desk.path("other.json"), other).unwrap();
+    refused(&desk.run(&["merge", "other.json", names[1], names[2]]), &["no part of the same whole", "kinds"]);
+}

@@ -72,7 +72,7 @@ enum Command {
     /// Sweep strategies over fault classes and print the truth table (what happens without a command)
     #[command(after_help = EXAMPLES)]
     Verify(VerifyArgs),
-    /// Join the shards that `verify --shard` has written into one verdict
+    /// Join the shards that `verify --shard` or `exhaust --shard` has written into one verdict
     Merge(merge::MergeArgs),
     /// Tell the story of one run: of a witness file, or of a strategy, a fault class and a seed
     Replay(ReplayArgs),

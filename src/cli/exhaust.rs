@@ -1,32 +1,20 @@
 //! `onceproof exhaust`: every single fault, or every pair, at every step of a calm period.
 
-use crate::class::{KINDS, Kind};
+mod kept;
+mod order;
+pub mod part;
+
 use crate::cli::exit::Failure;
-use crate::cli::progress::Units;
 use crate::cli::stopwatch::Stopwatch;
-use crate::cli::{CANCELLED, Exit, input, listen_for_interrupts, names, numbers, out, threads};
-use crate::explore::Subject;
-use crate::explore::exhaust::{Done, Enumeration, Faults, Watch, point};
-use crate::report;
-use crate::report::exhaust::{self, EXHAUST, Page};
+use crate::cli::{Exit, listen_for_interrupts, numbers, out};
+use crate::explore::Shard;
+use crate::explore::exhaust::Faults;
 use crate::report::files::Folder;
-use crate::report::words::{count, thousands, wrap};
-use crate::scenario::{Rules, Scenario};
-use crate::seed::Seed;
-use crate::strategy::Strategy;
-use crate::world::{Deployment, EngineKind};
+use crate::report::words::{count, thousands};
 use clap::Args;
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-/// How often an enumeration of pairs is kept, so that it can be continued after anything.
-const KEEP_EVERY: Duration = Duration::from_secs(15);
-
-/// Bytes of the longest file of kept results that is read.
-const LONGEST: u64 = 512 * 1024 * 1024;
+use kept::Kept;
+use order::Order;
+use std::path::{Path, PathBuf};
 
 /// What to exhaust.
 #[derive(Args, Clone, Debug)]
@@ -40,6 +28,7 @@ Examples:
   onceproof exhaust --strategy dual-guard              all single faults, about a second
   onceproof exhaust                                    of every strategy
   onceproof exhaust --strategy table-key --faults 2    all pairs of the seven kinds of the table's column
+  onceproof exhaust --faults 2 --shard 1/3             a third of it; onceproof merge joins the parts
   onceproof exhaust --strategy lease-fenced --kinds pause-before,pause-after,reply-lost
 
 Pairs take minutes. Ctrl-C keeps what has been done beside the reports, and the same command goes on from there.
@@ -66,6 +55,9 @@ pub struct ExhaustArgs {
     /// The seed of all runs
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = numbers::seed, allow_negative_numbers = true)]
     seed: u64,
+    /// Make only the i-th of n parts, from 1, and write it for `onceproof merge`
+    #[arg(long, value_name = "I/N", value_parser = numbers::shard)]
+    shard: Option<Shard>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -87,210 +79,37 @@ fn faults(text: &str) -> Result<Faults, String> {
 
 /// Exhausts.
 pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
-    let kinds = kinds(args)?;
-    let rows = names::rows(&args.strategy, args.rules.as_deref())?;
-    let deploy = |(strategy, rules): &(&'static dyn Strategy, Rules)| {
-        Deployment::new(&Scenario::on(strategy.name(), *rules).of_one_period(), EngineKind::Event)
-    };
-    let deployments = rows.iter().map(deploy).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    let order = Order::of(args)?;
+    let deployments = order.deployments()?;
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
     listen_for_interrupts();
     if !args.json {
-        let faults = if args.faults == Faults::Single { "single faults" } else { "pairs of faults" };
-        out::print(&format!("seed {}: {faults} of {}, {}\n\n", args.seed, count(kinds.len(), "kind"), count(rows.len(), "row")))?;
+        out::print(&order.announced(args.shard))?;
     }
     let watch = Stopwatch::start();
-    let mut pages = Vec::new();
-    for (n, (deployment, (strategy, rules))) in deployments.iter().zip(&rows).enumerate() {
-        let enumeration = Enumeration::of(deployment, &kinds, Seed(args.seed), args.faults)?;
-        let kept = Kept { folder: &folder, head: Head::of(&rules.label(strategy.name()), &enumeration, &kinds), args };
-        let done = kept.go_on(&enumeration, &format!("{} ({}/{})", rules.label(strategy.name()), n + 1, rows.len()))?;
-        let exhausted = enumeration.weigh(done);
-        pages.push(Page { name: strategy.name(), rules: *rules, enumeration, exhausted });
+    let mut done = Vec::with_capacity(order.rows.len());
+    for (n, (deployment, label)) in deployments.iter().zip(order.labels()).enumerate() {
+        let enumeration = order.enumeration(deployment)?;
+        let kept = Kept::of(&order, &label, &enumeration, args.shard.unwrap_or(Shard::WHOLE), &folder, args);
+        done.push(kept.go_on(&enumeration, &format!("{label} ({}/{})", n + 1, order.rows.len()))?);
     }
-    let took = watch.elapsed();
-    let files = files(&deployments, &pages, args.faults)?;
-    if CANCELLED.load(Ordering::SeqCst) {
-        return Err(Failure::Interrupted);
+    let place = (&folder, args.reports.as_path());
+    if let Some(shard) = args.shard {
+        return part::write(&order, &deployments, done, shard, place, args.json);
     }
-    folder.replace(&files, &gone(&pages, args.faults)).map_err(Failure::usage)?;
-    if args.json {
-        out::print(&files[0].1)?;
-    } else {
-        let told: Vec<String> = pages.iter().map(|page| exhaust::render(page, out::width())).collect();
-        out::print(&(told.join("\n") + "\n" + &summary(&pages, took, args)))?;
-    }
-    verdict(&pages)
+    let seconds = watch.elapsed().as_secs_f64();
+    order.conclude(&deployments, done, place, args.json, |runs| {
+        let rate = (runs as f64 / seconds.max(0.001)) as u64;
+        format!("{} in {seconds:.1} s, {} runs/s on {}", count(runs as usize, "run"), thousands(rate), count(order.threads, "thread"))
+    })
 }
 
-/// A blind harness cannot be trusted, whatever else it says.
-fn verdict(pages: &[Page<'_>]) -> Result<Exit, Failure> {
-    if let Some(page) = pages.iter().find(|page| page.exhausted.runs().felt == 0) {
-        let runs = count(page.exhausted.runs().runs as usize, "run");
-        return Err(Failure::Distrust(format!("nothing was felt: not one of {runs} of {} noticed its fault", page.label())));
-    }
-    let as_expected = pages.iter().all(|page| page.exhausted.as_expected());
-    Ok(if as_expected { Exit::AsExpected } else { Exit::Unexpected })
-}
-
-fn kinds(args: &ExhaustArgs) -> Result<Vec<&'static Kind>, Failure> {
-    if args.kinds.is_empty() {
-        return Ok(point::kinds(args.faults == Faults::Single));
-    }
-    let mut wanted: Vec<&'static Kind> = Vec::new();
-    for name in &args.kinds {
-        match name.as_str() {
-            "all" => wanted.extend(point::kinds(true)),
-            "core" => wanted.extend(point::kinds(false)),
-            name => wanted.push(names::kind(name)?),
-        }
-    }
-    // In the order of the list, each once.
-    Ok(KINDS.iter().filter(|kind| wanted.iter().any(|w| w.name == kind.name)).collect())
-}
-
-/// The JSON, and a witness for each kind that broke something of its own.
-fn files(deployments: &[Deployment], pages: &[Page<'_>], faults: Faults) -> Result<Vec<(String, String)>, Failure> {
-    let mut files = vec![(EXHAUST.to_owned(), exhaust::json(pages, faults))];
-    for (deployment, page) in deployments.iter().zip(pages) {
-        for (kind, cell) in &page.exhausted.kinds {
-            if let Some(broken) = cell.witness() {
-                let witness = report::witness(deployment as &dyn Subject, EngineKind::Event, cell.class, broken)
-                    .map_err(|e| Failure::Distrust(e.to_string()))?;
-                files.push((page.witness_name(kind), witness.to_toml()));
-            }
-        }
-    }
-    Ok(files)
-}
-
-/// What is no longer true: what was kept of an enumeration that is complete now, and witnesses of kinds that broke nothing this time.
-fn gone(pages: &[Page<'_>], faults: Faults) -> Vec<String> {
-    let held = |page: &Page<'_>| {
-        let kinds = page.exhausted.kinds.iter().filter(|(_, cell)| cell.witness().is_none());
-        kinds.map(|(kind, _)| page.witness_name(kind)).collect::<Vec<_>>()
-    };
-    pages.iter().flat_map(|page| held(page).into_iter().chain([partial_name(&page.label(), faults)])).collect()
-}
-
-fn summary(pages: &[Page<'_>], took: Duration, args: &ExhaustArgs) -> String {
-    let runs: u64 = pages.iter().map(|page| page.exhausted.runs().runs).sum();
-    let seconds = took.as_secs_f64();
-    let lines = [
-        format!(
-            "{} in {seconds:.1} s, {} runs/s on {}",
-            count(runs as usize, "run"),
-            thousands((runs as f64 / seconds.max(0.001)) as u64),
-            count(threads(args.threads), "thread")
-        ),
-        format!("written: {0}/{EXHAUST}, witnesses in {0}/witnesses", args.reports.display()),
-    ];
-    lines.iter().flat_map(|line| wrap(line, out::width())).map(|line| line + "\n").collect()
-}
-
-/// Where what has been done of one enumeration is kept, in the reports folder.
-fn partial_name(label: &str, faults: Faults) -> String {
-    let faults = if faults == Faults::Single { "single" } else { "pairs" };
-    format!("exhaust--{label}--{faults}.partial.json")
-}
-
-/// What an enumeration is of. Two that differ in anything have nothing in common.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Head {
-    onceproof: String,
-    label: String,
-    seed: String,
-    faults: Faults,
-    kinds: Vec<String>,
-    units: u64,
-}
-
-impl Head {
-    fn of(label: &str, enumeration: &Enumeration<'_>, kinds: &[&'static Kind]) -> Head {
-        Head {
-            onceproof: env!("CARGO_PKG_VERSION").to_owned(),
-            label: label.to_owned(),
-            seed: enumeration.seed().to_string(),
-            faults: enumeration.faults(),
-            kinds: kinds.iter().map(|kind| kind.name.to_owned()).collect(),
-            units: enumeration.units(),
-        }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct Partial {
-    head: Head,
-    done: Done,
-}
-
-/// An enumeration that can be broken off and continued.
-struct Kept<'a> {
-    folder: &'a Folder,
-    head: Head,
-    args: &'a ExhaustArgs,
-}
-
-impl Kept<'_> {
-    fn name(&self) -> String {
-        partial_name(&self.head.label, self.head.faults)
-    }
-
-    /// What was kept by an earlier run of the same command; nothing if there is none, or if it is of something else.
-    fn earlier(&self) -> Result<Done, Failure> {
-        let path = self.args.reports.join(self.name());
-        if !path.exists() {
-            return Ok(Done::default());
-        }
-        let unreadable =
-            |why: &dyn ToString| Failure::Usage(format!("{}: {}; remove the file to begin anew", path.display(), why.to_string()));
-        let partial: Partial = serde_json::from_str(&input::read(&path, "results", LONGEST)?).map_err(|e| unreadable(&e))?;
-        if partial.head != self.head {
-            return Err(unreadable(&"it was begun with another version, seed or other kinds, and cannot be continued so"));
-        }
-        Ok(partial.done)
-    }
-
-    fn keep(&self, done: &Done) -> Result<(), Failure> {
-        let partial = Partial { head: self.head.clone(), done: done.clone() };
-        let text = serde_json::to_string(&partial).expect("what was done has only values that JSON knows");
-        self.folder.replace(&[(self.name(), text)], &[]).map_err(Failure::usage)
-    }
-
-    /// Does what is left.
-    fn go_on(&self, enumeration: &Enumeration<'_>, title: &str) -> Result<Done, Failure> {
-        let earlier = self.earlier()?;
-        if !earlier.units.is_empty() && !self.args.json {
-            let kept = format!("going on after {} of {} units\n\n", thousands(earlier.units.len() as u64), thousands(enumeration.units()));
-            out::print(&kept)?;
-        }
-        let bar = Units::new(enumeration.units());
-        let watch = Stopwatch::start();
-        let kept = Mutex::new((Duration::ZERO, Ok(())));
-        let progress = |done: &Done| {
-            bar.show(done.units.len() as u64, format!("{title}  {} runs", thousands(done.runs().runs)));
-            let mut kept = kept.lock().expect("nothing here panics");
-            if watch.elapsed() >= kept.0 + KEEP_EVERY {
-                *kept = (watch.elapsed(), self.keep(done));
-            }
-        };
-        let done = enumeration.run(earlier, |_| true, threads(self.args.threads), &Watch { cancelled: &CANCELLED, progress: &progress });
-        bar.end();
-        let done = done?;
-        kept.into_inner().expect("nothing here panics").1?;
-        if (done.units.len() as u64) < enumeration.units() {
-            if done.units.is_empty() {
-                return Err(Failure::Interrupted);
-            }
-            self.keep(&done)?;
-            return Err(Failure::Suspended(format!(
-                "interrupted; {} of {} units of {} are kept in {}: the same command goes on from there",
-                thousands(done.units.len() as u64),
-                thousands(enumeration.units()),
-                self.head.label,
-                self.args.reports.join(self.name()).display()
-            )));
-        }
-        Ok(done)
-    }
+/// Joins shards, each file with its name.
+pub fn merge(files: &[(String, String)], threads: usize, reports: &Path, json: bool) -> Result<Exit, Failure> {
+    let (order, deployments, done, shards) = part::merged(files, threads)?;
+    let folder = Folder::open(reports).map_err(Failure::usage)?;
+    listen_for_interrupts();
+    order.conclude(&deployments, done, (&folder, reports), json, |runs| {
+        format!("{} from {}", count(runs as usize, "run"), count(shards as usize, "shard"))
+    })
 }

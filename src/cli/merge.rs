@@ -1,12 +1,13 @@
-//! `onceproof merge`: the shards of a sweep become the sweep.
+//! `onceproof merge`: the shards of a sweep, or of an enumeration, become the whole.
 
 use crate::cli::exit::Failure;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::verify::conclusion::Conclusion;
 use crate::cli::verify::part::Parts;
-use crate::cli::{Exit, input, listen_for_interrupts, numbers, threads};
+use crate::cli::{Exit, exhaust, input, listen_for_interrupts, numbers, threads};
 use crate::explore::Subject;
 use crate::report::files::Folder;
+use crate::report::shard;
 use crate::report::table::Made;
 use clap::Args;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ Exit codes:
   3  the harness cannot be trusted: a run did not repeat, or nothing was felt
   130  interrupted")]
 pub struct MergeArgs {
-    /// The files that `verify --shard` has written, all of one sweep
+    /// The files that `verify --shard`, or `exhaust --shard`, has written, all of one command line
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Folder for verdicts.json and witnesses
@@ -52,6 +53,9 @@ pub struct MergeArgs {
 pub fn run(args: &MergeArgs) -> Result<Exit, Failure> {
     let read = |path: &PathBuf| Ok((path.display().to_string(), input::read(path, "shard", LONGEST)?));
     let files = args.files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+    if shard::command(&files[0].1).as_deref() == Some(exhaust::part::COMMAND) {
+        return exhaust::merge(&files, threads(args.threads), &args.reports, args.json);
+    }
     let parts = Parts::of(&files, threads(args.threads), !args.no_shrink)?;
     let deployments = parts.order.deployments()?;
     let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();

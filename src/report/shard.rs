@@ -96,6 +96,12 @@ impl<P: DeserializeOwned> File<P> {
     }
 }
 
+/// Which command wrote a file, if it is a shard at all.
+pub fn command(text: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    value["command"].as_str().map(str::to_owned)
+}
+
 /// Puts the shards of one whole in order.
 ///
 /// # Errors
