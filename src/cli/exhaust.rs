@@ -19,19 +19,21 @@ use std::path::{Path, PathBuf};
 /// What to exhaust.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-A calm run of one period is made first, and its steps are numbered. Then one run for every step of every
-node and every kind of fault that can strike there: crash before, in and after a request, power cut, a pause
-that outlives any lease, the reply lost, every kind of partition, a store that restarts, a clock that jumps.
-A run with one fault is the calm run up to the moment when it strikes, so every place is reached.
+A calm run of one period is made first, and its steps are numbered. Then one run for every step of \
+every node and every kind of fault that can strike there: crash before, in and after a request, \
+power cut, a pause that outlives any lease, the reply lost, every kind of partition, a store that \
+restarts, a clock that jumps. A run with one fault is the calm run up to the moment when it strikes, \
+so every place is reached. `onceproof list` shows the kinds.
 
 Examples:
-  onceproof exhaust --strategy dual-guard              all single faults, about a second
-  onceproof exhaust                                    of every strategy
-  onceproof exhaust --strategy table-key --faults 2    all pairs of the seven kinds of the table's column
-  onceproof exhaust --faults 2 --shard 1/3             a third of it; onceproof merge joins the parts
+  onceproof exhaust --strategy dual-guard             all single faults, a second or two
+  onceproof exhaust                                   of every strategy
+  onceproof exhaust --strategy table-key --faults 2   all pairs of the seven kinds of the table
+  onceproof exhaust --faults 2 --shard 1/3            a third of all pairs, for onceproof merge
   onceproof exhaust --strategy lease-fenced --kinds pause-before,pause-after,reply-lost
 
-Pairs take minutes. Ctrl-C keeps what has been done beside the reports, and the same command goes on from there.
+Pairs take longer. Ctrl-C keeps what has been done beside the reports, and the same command goes on \
+from there.
 
 Exit codes:
   0  everything is as the strategies declare

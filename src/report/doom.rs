@@ -39,6 +39,8 @@ fn event(moment: &Moment, seen: &Observed) -> String {
     match moment.after.map(|n| seen.run.trace.records()[n].event) {
         None => "the beginning".to_owned(),
         Some(Event::Step { attempt, step, phase }) => format!("{attempt} in `{step}` ({phase})"),
+        Some(Event::Fired { fault }) => format!("{fault} struck"),
+        Some(Event::Felt { fault, proof }) => format!("{fault} was felt: {proof}"),
         Some(other) => format!("{other:?}"),
     }
 }

@@ -1,15 +1,16 @@
 //! What there is to choose from: strategies, fault classes, invariants, knobs; and how the
 //! simulated servers are known to differ from real ones. As text and as JSON.
 
-use crate::class::FaultClass;
+use crate::class::{FaultClass, KINDS, Kind};
 use crate::explore::Mark;
 use crate::id::Letter;
 use crate::invariant::InvariantId;
 use crate::report::knobs;
 use crate::report::paint::{BROKEN, FAINT, Painted, STRONG, paint};
-use crate::report::words::policy;
-use crate::scenario::Rules;
+use crate::report::words::{harm, policy};
+use crate::scenario::{Rules, Scenario};
 use crate::strategy::{Expectation, Scope, Strategy};
+use crate::trace::Phase;
 use crate::world::servers::differences::{DIFFERENCES, Difference};
 use anstyle::Style;
 use serde::Serialize;
@@ -34,6 +35,12 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
     columns(&mut out, &rows, width);
     out.push_str(&heading("\nFault classes", "--faults NAME"));
     columns(&mut out, &FaultClass::ALL.map(|c| [bold(c.name()), plain(""), plain(c.about())]), width);
+    out.push_str(&heading("\nKinds of single faults", "exhaust --kinds NAME; * = of the table's column `single`"));
+    let kind = |kind: &Kind| {
+        let name = format!("{}{}", kind.name, if kind.core { " *" } else { "" });
+        [bold(&name), faint(kind.class.name()), plain(&done_by(kind))]
+    };
+    columns(&mut out, &KINDS.each_ref().map(kind), width);
     out.push_str(&heading("\nInvariants", "the letter is what a cell of the table shows"));
     let invariant = |id: InvariantId| {
         let letter = Painted::default().and(BROKEN, &id.letter().to_string());
@@ -47,6 +54,16 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
     let difference = |d: &Difference| [bold(d.id), faint(d.server), plain(&format!("{} (why: {})", d.what, d.why))];
     columns(&mut out, &DIFFERENCES.each_ref().map(difference), width);
     out
+}
+
+/// What a kind of fault does, with the constants of the default deployment, and where.
+fn done_by(kind: &Kind) -> String {
+    let place = match kind.phase {
+        Phase::Before => "before a step",
+        Phase::Sent => "when a request has been sent",
+        Phase::After => "after a step",
+    };
+    format!("{place}: {}", harm(&kind.harm(&Scenario::default())))
 }
 
 fn heading(title: &str, hint: &str) -> String {
@@ -134,6 +151,7 @@ struct Listed {
     format: u32,
     strategies: Vec<ListedStrategy>,
     faults: Vec<ListedClass>,
+    kinds: Vec<ListedKind>,
     invariants: Vec<ListedInvariant>,
     knobs: Vec<ListedKnob>,
     differences: &'static [Difference],
@@ -152,6 +170,15 @@ struct ListedStrategy {
 struct ListedClass {
     name: &'static str,
     about: &'static str,
+}
+
+#[derive(Serialize)]
+struct ListedKind {
+    name: &'static str,
+    faults: &'static str,
+    phase: Phase,
+    core: bool,
+    about: String,
 }
 
 #[derive(Serialize)]
@@ -185,6 +212,10 @@ pub fn json(strategies: &[&dyn Strategy]) -> String {
         format: 1,
         strategies: strategies.iter().map(strategy).collect(),
         faults: FaultClass::ALL.map(|c| ListedClass { name: c.name(), about: c.about() }).into(),
+        kinds: KINDS
+            .iter()
+            .map(|k| ListedKind { name: k.name, faults: k.class.name(), phase: k.phase, core: k.core, about: done_by(k) })
+            .collect(),
         invariants: InvariantId::ALL.map(|i| ListedInvariant { name: i.name(), letter: i.letter(), meaning: i.about() }).into(),
         knobs: knobs::ALL.iter().map(|k| ListedKnob { path: k.path, default: k.default(), bounds: k.bounds, about: k.about }).collect(),
         differences: &DIFFERENCES,

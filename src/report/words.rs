@@ -100,7 +100,8 @@ pub fn fault(fault: &Fault) -> String {
     format!("{}, {}", harm(&fault.harm), trigger(&fault.when))
 }
 
-fn harm(harm: &Harm) -> String {
+/// What a fault does, to whom, for how long.
+pub fn harm(harm: &Harm) -> String {
     let d = |d: &Duration| duration::text(*d);
     match harm {
         Harm::Crash { host, back_after } => format!("{} crashes, back after {}", whom(*host), d(back_after)),
