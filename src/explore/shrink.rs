@@ -1,6 +1,6 @@
 //! From a run that broke something to the smallest one that still breaks it in the same way.
 //!
-//! A [`Case`] is all that decides a run. Each *pass* proposes smaller cases, the boldest first;
+//! A [`Candidate`] is all that decides a run. Each *pass* proposes smaller cases, the boldest first;
 //! the first one that still breaks takes the place of the old one, and the passes go round until
 //! a whole round brings nothing ([`Shrunk::converged`]) or the budget is spent.
 //!
@@ -43,7 +43,7 @@ use std::thread;
 
 /// All that decides a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Case {
+pub struct Candidate {
     /// What is deployed.
     pub scenario: Scenario,
     /// What decides the rest.
@@ -117,7 +117,7 @@ pub struct Effort {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shrunk {
     /// The smallest case found.
-    pub case: Case,
+    pub case: Candidate,
     /// The history of its run.
     pub digest: Digest,
     /// What each pass did.
@@ -159,7 +159,7 @@ pub enum Failed {
 }
 
 /// Proposes smaller cases, the boldest first. What it proposes must be simpler by some measure that no pass makes worse.
-type Pass = (&'static str, fn(&Case, &[Step]) -> Vec<Case>);
+type Pass = (&'static str, fn(&Candidate, &[Step]) -> Vec<Candidate>);
 
 const PASSES: [Pass; 8] = [
     ("faults", faults::fewer),
@@ -175,8 +175,8 @@ const PASSES: [Pass; 8] = [
 /// Seeds that are easily written down.
 const SHORT: std::ops::Range<u64> = 1..10;
 
-fn seeds(case: &Case, _: &[Step]) -> Vec<Case> {
-    SHORT.filter(|seed| *seed < case.seed.0).map(|seed| Case { seed: Seed(seed), ..case.clone() }).collect()
+fn seeds(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
+    SHORT.filter(|seed| *seed < case.seed.0).map(|seed| Candidate { seed: Seed(seed), ..case.clone() }).collect()
 }
 
 /// Shrinks a case of a strategy with these steps. `ask` says whether a case breaks; it must give the same answer every time.
@@ -186,7 +186,12 @@ fn seeds(case: &Case, _: &[Step]) -> Vec<Case> {
 ///
 /// # Panics
 /// The system cannot start a thread, or `ask` panics.
-pub fn shrink(start: &Case, steps: &[Step], ask: &(dyn Fn(&Case) -> Answer + Sync), limits: &Limits<'_>) -> Result<Shrunk, Failed> {
+pub fn shrink(
+    start: &Candidate,
+    steps: &[Step],
+    ask: &(dyn Fn(&Candidate) -> Answer + Sync),
+    limits: &Limits<'_>,
+) -> Result<Shrunk, Failed> {
     let efforts = PASSES.map(|(pass, _)| Effort { pass, tried: 0, accepted: 0 }).to_vec();
     let mut search = Search { steps, ask, limits, asked: BTreeSet::new(), efforts, runs: 0, spent: false };
     search.start(start)
@@ -194,7 +199,7 @@ pub fn shrink(start: &Case, steps: &[Step], ask: &(dyn Fn(&Case) -> Answer + Syn
 
 struct Search<'a> {
     steps: &'a [Step],
-    ask: &'a (dyn Fn(&Case) -> Answer + Sync),
+    ask: &'a (dyn Fn(&Candidate) -> Answer + Sync),
     limits: &'a Limits<'a>,
     /// What was asked once is not asked again: it would say the same, and passes cannot go in circles.
     asked: BTreeSet<String>,
@@ -204,7 +209,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn start(&mut self, start: &Case) -> Result<Shrunk, Failed> {
+    fn start(&mut self, start: &Candidate) -> Result<Shrunk, Failed> {
         let answer = (self.ask)(start);
         self.runs += 1;
         let Answer::Breaks(mut digest) = answer else {
@@ -221,7 +226,7 @@ impl Search<'_> {
     }
 
     /// Every pass once, each until it brings nothing. Whether anything was accepted, and there is budget left for another round.
-    fn round(&mut self, case: &mut Case, digest: &mut Digest) -> Result<bool, Failed> {
+    fn round(&mut self, case: &mut Candidate, digest: &mut Digest) -> Result<bool, Failed> {
         let mut smaller = false;
         for (n, (_, propose)) in PASSES.into_iter().enumerate() {
             while let Some(next) = self.first(n, propose(case, self.steps), case.plan.faults.len())? {
@@ -233,8 +238,8 @@ impl Search<'_> {
     }
 
     /// The first of these cases that breaks. Those behind it may have been run with it, and count as if they had not.
-    fn first(&mut self, pass: usize, cases: Vec<Case>, faults: usize) -> Result<Option<(Case, Digest)>, Failed> {
-        let fresh: Vec<Case> = cases.into_iter().filter(|case| !self.asked.contains(&written(case))).collect();
+    fn first(&mut self, pass: usize, cases: Vec<Candidate>, faults: usize) -> Result<Option<(Candidate, Digest)>, Failed> {
+        let fresh: Vec<Candidate> = cases.into_iter().filter(|case| !self.asked.contains(&written(case))).collect();
         for batch in fresh.chunks(self.limits.threads.max(1)) {
             if self.limits.cancelled.load(Ordering::Relaxed) {
                 return Err(Failed::Cancelled);
@@ -274,7 +279,7 @@ impl Search<'_> {
         self.efforts[pass].accepted += u64::from(accepted);
     }
 
-    fn answers(&self, cases: &[Case]) -> Vec<Answer> {
+    fn answers(&self, cases: &[Candidate]) -> Vec<Answer> {
         let ask = self.ask;
         match cases {
             [case] => vec![ask(case)],
@@ -286,7 +291,7 @@ impl Search<'_> {
     }
 
     /// Asks once more what has been accepted.
-    fn again(&mut self, pass: &'static str, case: &Case, digest: Digest) -> Result<(), Failed> {
+    fn again(&mut self, pass: &'static str, case: &Candidate, digest: Digest) -> Result<(), Failed> {
         self.runs += 1;
         let (first, then) = (Answer::Breaks(digest), (self.ask)(case));
         if first == then { Ok(()) } else { Err(Failed::Flaky { pass, first, then }) }
@@ -294,7 +299,7 @@ impl Search<'_> {
 }
 
 /// A case as text: equal texts, equal cases.
-fn written(case: &Case) -> String {
+fn written(case: &Candidate) -> String {
     format!("{case:?}")
 }
 

@@ -1,6 +1,6 @@
 //! A witness, shrunk: kept with what it comes down to, and told with what was tried.
 
-use crate::explore::shrink::{self, Answer, Case, Effort, Failed, Limits, Shrunk, Target, periods};
+use crate::explore::shrink::{self, Answer, Candidate, Effort, Failed, Limits, Shrunk, Target, periods};
 use crate::explore::witness::ShrunkFrom;
 use crate::explore::{Subject, Witness};
 use crate::report::gist::{Gist, gist};
@@ -31,7 +31,7 @@ pub struct Smaller {
 /// # Errors
 /// It does not break, or its runs do not repeat, or somebody asked for an end.
 pub fn shrink(before: &Witness, target: &Target, limits: &Limits<'_>) -> Result<Smaller, Failed> {
-    let start = Case { scenario: before.scenario.clone(), seed: before.seed, plan: before.plan.clone() };
+    let start = Candidate { scenario: before.scenario.clone(), seed: before.seed, plan: before.plan.clone() };
     let shrunk = shrink::shrink(&start, target.strategy.steps(), &|case| target.ask(case), limits)?;
     let (deployment, seen) = target.observe(&shrunk.case).map_err(Failed::NotBroken)?;
     let broken = seen.findings.iter().find(|finding| finding.mark == target.mark && finding.rule == target.rule);

@@ -1,6 +1,6 @@
 //! Fewer faults.
 
-use crate::explore::shrink::Case;
+use crate::explore::shrink::Candidate;
 use crate::plan::FaultPlan;
 use crate::step::Step;
 use std::ops::Range;
@@ -10,7 +10,7 @@ const PAIRED: usize = 12;
 
 /// None, each alone, each pair, and then what delta debugging tries (Zeller and Hildebrandt,
 /// 2002): parts, and all but a part, in ever finer parts. What is left in the end needs each of its faults.
-pub fn fewer(case: &Case, _: &[Step]) -> Vec<Case> {
+pub fn fewer(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
     let all = &case.plan.faults;
     let n = all.len();
     let mut kept: Vec<Vec<usize>> = Vec::new();
@@ -28,7 +28,7 @@ pub fn fewer(case: &Case, _: &[Step]) -> Vec<Case> {
         kept.extend(ranges.iter().map(|part| part.clone().collect()));
         kept.extend(ranges.iter().map(|part| (0..n).filter(|fault| !part.contains(fault)).collect()));
     }
-    let of = |kept: Vec<usize>| Case { plan: FaultPlan::of(kept.into_iter().map(|n| all[n].clone())), ..case.clone() };
+    let of = |kept: Vec<usize>| Candidate { plan: FaultPlan::of(kept.into_iter().map(|n| all[n].clone())), ..case.clone() };
     kept.into_iter().map(of).collect()
 }
 

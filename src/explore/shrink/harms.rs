@@ -1,12 +1,12 @@
 //! Milder kinds of harm: what does less, to fewer.
 
-use crate::explore::shrink::Case;
+use crate::explore::shrink::Candidate;
 use crate::id::HostId;
 use crate::plan::{Direction, Harm, Target, Trigger};
 use crate::step::Step;
 
 /// One fault at a time made milder, the mildest first.
-pub fn milder(case: &Case, _: &[Step]) -> Vec<Case> {
+pub fn milder(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
     let mut cases = Vec::new();
     for (n, fault) in case.plan.faults.iter().enumerate() {
         let at_a_step = matches!(fault.when, Trigger::Step { .. });

@@ -1,6 +1,6 @@
 //! Knobs that were drawn, back to their defaults: all of them, then one at a time.
 
-use crate::explore::shrink::Case;
+use crate::explore::shrink::Candidate;
 use crate::scenario::Scenario;
 use crate::step::Step;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 const KEPT: [&str; 6] = ["strategy", "nodes", "players", "earnings", "schedule", "time_scale"];
 
 /// The knobs that differ from the default deployment's, taken back.
-pub fn default_ones(case: &Case, _: &[Step]) -> Vec<Case> {
+pub fn default_ones(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
     let (mut now, mut usual) = (leaves(&case.scenario), leaves(&usual(&case.scenario)));
     for knobs in [&mut now, &mut usual] {
         knobs.retain(|(path, _)| !KEPT.contains(&path[0].as_str()) && path.join(".") != "database.rules");
@@ -20,7 +20,7 @@ pub fn default_ones(case: &Case, _: &[Step]) -> Vec<Case> {
         for (path, value) in knobs {
             *path.iter().try_fold(&mut table, |table, key| table.get_mut(key))? = value.clone();
         }
-        Some(Case { scenario: serde_json::from_value(table).ok()?, ..case.clone() })
+        Some(Candidate { scenario: serde_json::from_value(table).ok()?, ..case.clone() })
     };
     let all = (other.len() > 1).then(|| back(&other)).flatten();
     all.into_iter().chain(other.iter().filter_map(|one| back(std::slice::from_ref(one)))).collect()

@@ -1,6 +1,6 @@
 //! Shorter faults, of lengths that people say.
 
-use crate::explore::shrink::Case;
+use crate::explore::shrink::Candidate;
 use crate::plan::Harm;
 use crate::step::Step;
 use crate::time::millis;
@@ -17,7 +17,7 @@ const SAID: [u64; 34] = [
 const RATES: [u64; 12] = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
 
 /// One length at a time made shorter, the shortest first.
-pub fn shorter(case: &Case, _: &[Step]) -> Vec<Case> {
+pub fn shorter(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
     let mut cases = Vec::new();
     for n in 0..case.plan.faults.len() {
         let with = |change: &dyn Fn(&mut Harm)| {

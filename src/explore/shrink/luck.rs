@@ -3,7 +3,7 @@
 //! is proposed where two are left.
 
 use crate::explore::shrink::harms::targets;
-use crate::explore::shrink::{Case, SHORT, faults};
+use crate::explore::shrink::{Candidate, SHORT, faults};
 use crate::id::HostId;
 use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger};
 use crate::seed::Seed;
@@ -18,7 +18,7 @@ const FEW: std::ops::Range<u64> = 1..4;
 const MOMENT: Duration = Duration::from_millis(10);
 
 /// At most two faults instead of more.
-pub fn luckier(case: &Case, steps: &[Step]) -> Vec<Case> {
+pub fn luckier(case: &Candidate, steps: &[Step]) -> Vec<Candidate> {
     if case.plan.faults.len() <= 2 {
         return Vec::new();
     }
@@ -30,24 +30,24 @@ pub fn luckier(case: &Case, steps: &[Step]) -> Vec<Case> {
 }
 
 /// None, one or two of the faults, also as faults of all nodes, under other seeds.
-fn two_of(case: &Case, steps: &[Step]) -> Vec<Case> {
+fn two_of(case: &Candidate, steps: &[Step]) -> Vec<Candidate> {
     let mut pool = case.plan.faults.clone();
     for common in case.plan.faults.iter().filter_map(of_all_nodes) {
         if !pool.contains(&common) {
             pool.push(common);
         }
     }
-    let pool = Case { plan: FaultPlan::of(pool), ..case.clone() };
+    let pool = Candidate { plan: FaultPlan::of(pool), ..case.clone() };
     let few = faults::fewer(&pool, steps).into_iter().filter(|few| few.plan.faults.len() <= 2);
-    few.flat_map(|few| SHORT.map(move |seed| Case { seed: Seed(seed), ..few.clone() })).collect()
+    few.flat_map(|few| SHORT.map(move |seed| Candidate { seed: Seed(seed), ..few.clone() })).collect()
 }
 
 /// One of the faults, and all nodes start again when one of them makes a step.
-fn at_once(case: &Case, steps: &[Step]) -> Vec<Case> {
+fn at_once(case: &Candidate, steps: &[Step]) -> Vec<Candidate> {
     let again = Harm::Crash { host: Target::AllNodes, back_after: MOMENT };
     let whens = || steps.iter().flat_map(|step| [Phase::After, Phase::Before].map(|phase| Trigger::first(step.name, phase)));
     let plans = case.plan.faults.iter().flat_map(|one| whens().map(|when| FaultPlan::of([one.clone(), again.clone().when(when)])));
-    plans.flat_map(|plan| FEW.map(move |seed| Case { seed: Seed(seed), plan: plan.clone(), ..case.clone() })).collect()
+    plans.flat_map(|plan| FEW.map(move |seed| Candidate { seed: Seed(seed), plan: plan.clone(), ..case.clone() })).collect()
 }
 
 /// A fault of one node, as one of all nodes.

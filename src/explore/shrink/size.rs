@@ -1,6 +1,6 @@
 //! A smaller deployment: fewer periods, nodes, players, earnings.
 
-use crate::explore::shrink::Case;
+use crate::explore::shrink::Candidate;
 use crate::explore::shrink::harms::targets;
 use crate::id::HostId;
 use crate::plan::{Fault, Target, Trigger};
@@ -12,9 +12,9 @@ use crate::step::Step;
 const FEW: [u32; 7] = [1, 2, 3, 5, 10, 20, 50];
 
 /// One number at a time, the smallest first.
-pub fn smaller(case: &Case, _: &[Step]) -> Vec<Case> {
+pub fn smaller(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
     let few = |now: u32| FEW.into_iter().filter(move |few| *few < now);
-    let with = |change: &dyn Fn(&mut Case)| {
+    let with = |change: &dyn Fn(&mut Candidate)| {
         let mut next = case.clone();
         change(&mut next);
         next
@@ -40,8 +40,8 @@ fn watch(schedule: &mut Schedule, n: u32) {
 }
 
 /// Nodes that the plan names keep their order and take the first numbers; faults of nodes for which there is no number left go.
-fn on_fewer_nodes(case: &Case, nodes: u8) -> Case {
-    let mut next = Case { scenario: Scenario { nodes, ..case.scenario.clone() }, ..case.clone() };
+fn on_fewer_nodes(case: &Candidate, nodes: u8) -> Candidate {
+    let mut next = Candidate { scenario: Scenario { nodes, ..case.scenario.clone() }, ..case.clone() };
     let mut named: Vec<u8> = next.plan.faults.iter_mut().flat_map(hosts).filter_map(|host| host.as_node()).map(|n| n.0).collect();
     named.sort_unstable();
     named.dedup();

@@ -1,7 +1,7 @@
 //! The question that is asked about real runs: does this rule break?
 
 use crate::class::FaultClass;
-use crate::explore::shrink::{Answer, Case};
+use crate::explore::shrink::{Answer, Candidate};
 use crate::explore::{Mark, Observed, observe, observe::NoResult};
 use crate::strategy::Strategy;
 use crate::world::{Deployment, EngineKind};
@@ -23,7 +23,7 @@ pub struct Target {
 
 impl Target {
     /// Deploys and runs a case. What has no result because the strategy cannot be simulated so, does not break.
-    pub fn ask(&self, case: &Case) -> Answer {
+    pub fn ask(&self, case: &Candidate) -> Answer {
         match self.observe(case) {
             Err(answer) => answer,
             Ok((_, seen)) => match self.found(&seen) {
@@ -42,7 +42,7 @@ impl Target {
     ///
     /// # Errors
     /// It has none.
-    pub fn observe(&self, case: &Case) -> Result<(Deployment, Observed), Answer> {
+    pub fn observe(&self, case: &Candidate) -> Result<(Deployment, Observed), Answer> {
         let deployed = Deployment::with_strategy(&case.scenario, self.strategy, self.engine);
         let deployment = deployed.map_err(|why| Answer::Unfit(why.to_string()))?;
         deployment.check_plan(&case.plan).map_err(|why| Answer::Unfit(why.to_string()))?;

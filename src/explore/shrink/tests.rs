@@ -14,15 +14,15 @@ fn marked(by_ms: i64) -> Fault {
     Harm::ClockOffset { host: Whom::Host(HostId::node(0)), by_ms }.when(Trigger::start())
 }
 
-fn case(faults: impl IntoIterator<Item = Fault>) -> Case {
-    Case { scenario: Scenario::default(), seed: Seed(77), plan: FaultPlan::of(faults) }
+fn case(faults: impl IntoIterator<Item = Fault>) -> Candidate {
+    Candidate { scenario: Scenario::default(), seed: Seed(77), plan: FaultPlan::of(faults) }
 }
 
 fn broken_if(breaks: bool) -> Answer {
     if breaks { Answer::Breaks(Digest(1)) } else { Answer::Holds }
 }
 
-fn shrunk(start: &Case, runs: u64, threads: usize, ask: &(dyn Fn(&Case) -> Answer + Sync)) -> Result<Shrunk, Failed> {
+fn shrunk(start: &Candidate, runs: u64, threads: usize, ask: &(dyn Fn(&Candidate) -> Answer + Sync)) -> Result<Shrunk, Failed> {
     let limits = Limits { runs, threads, cancelled: &AtomicBool::new(false), out_of_time: &|| false, progress: &|_| () };
     shrink(start, &STEPS, ask, &limits)
 }
@@ -35,7 +35,7 @@ proptest! {
     fn exactly_the_faults_that_are_needed_are_left((n, one, other) in (6_i64..16).prop_flat_map(|n| (Just(n), 0..n, 0..n))) {
         // Values far apart and on no ladder, so that a shortened fault is still the fault that it was.
         let is = |fault: &Fault, which: i64| matches!(fault.harm, Harm::ClockOffset { by_ms, .. } if by_ms > which * 100_000_000 && by_ms <= (which + 1) * 100_000_000);
-        let needed = |case: &Case| [one, other].iter().all(|which| case.plan.faults.iter().any(|fault| is(fault, *which)));
+        let needed = |case: &Candidate| [one, other].iter().all(|which| case.plan.faults.iter().any(|fault| is(fault, *which)));
         let start = case((0..n).map(|which| marked(which * 100_000_000 + 54_321_987)));
         let alone = shrunk(&start, 10_000, 1, &|case| broken_if(needed(case))).unwrap();
         let mut left: Vec<i64> = (0..n).filter(|which| alone.case.plan.faults.iter().any(|fault| is(fault, *which))).collect();
@@ -54,7 +54,7 @@ proptest! {
 #[test]
 fn five_needed_faults_stay_five() {
     let start = case((0..9).map(|n| marked(n * 7 + 86_400_001)));
-    let kept = |case: &Case| (0..5).all(|n| case.plan.faults.iter().any(|f| *f == marked(n * 7 + 86_400_001)));
+    let kept = |case: &Candidate| (0..5).all(|n| case.plan.faults.iter().any(|f| *f == marked(n * 7 + 86_400_001)));
     let small = shrunk(&start, 10_000, 1, &|case| broken_if(kept(case))).unwrap();
     assert_eq!(small.case.plan.faults.len(), 5);
     assert!(small.converged);
@@ -67,7 +67,7 @@ fn everything_that_does_not_matter_becomes_small_and_round() {
     let mut start = case([pause]);
     start.scenario.guard.lease = 17.minutes();
     start.scenario.node.jitter = 3.seconds();
-    let long_enough = |case: &Case| {
+    let long_enough = |case: &Candidate| {
         let lasts = case.plan.faults.first().and_then(|fault| fault.harm.heals_after()).unwrap_or_default();
         broken_if(lasts > 30.minutes() && case.scenario.nodes >= 2 && case.scenario.guard.lease == 17.minutes())
     };
@@ -85,11 +85,11 @@ fn everything_that_does_not_matter_becomes_small_and_round() {
 fn times_become_steps_or_round() {
     let at = |ms| Harm::Crash { host: Whom::Host(HostId::node(2)), back_after: 1.minutes() }.when(Trigger::At { at_ms: SimTime(ms) });
     let start = case([at(86_431_234)]);
-    let at_the_work = |case: &Case| matches!(&case.plan.faults[..], [fault] if fault.when == Trigger::first("work.1", Phase::After));
+    let at_the_work = |case: &Candidate| matches!(&case.plan.faults[..], [fault] if fault.when == Trigger::first("work.1", Phase::After));
     let small = shrunk(&start, 10_000, 1, &|case| broken_if(*case == start || at_the_work(case))).unwrap();
     assert!(at_the_work(&small.case), "{:?}", small.case.plan);
     let in_the_minute =
-        |case: &Case| matches!(&case.plan.faults[..], [fault] if matches!(fault.when, Trigger::At { at_ms } if 86_400_000 < at_ms.0));
+        |case: &Candidate| matches!(&case.plan.faults[..], [fault] if matches!(fault.when, Trigger::At { at_ms } if 86_400_000 < at_ms.0));
     let small = shrunk(&start, 10_000, 1, &|case| broken_if(in_the_minute(case))).unwrap();
     assert_eq!(small.case.plan.faults[0].when, Trigger::At { at_ms: SimTime(86_431_000) });
 }
@@ -99,7 +99,7 @@ fn times_become_steps_or_round() {
 fn named_nodes_move_up() {
     let pause = Harm::Pause { host: Whom::Host(HostId::node(2)), lasts: 1.minutes() };
     let start = case([pause.when(Trigger::At { at_ms: SimTime(3_600_000) })]);
-    let struck = |case: &Case| matches!(&case.plan.faults[..], [fault] if matches!(fault.harm, Harm::Pause { host: Whom::Host(HostId::Node(n)), .. } if n.0 + 1 >= case.scenario.nodes));
+    let struck = |case: &Candidate| matches!(&case.plan.faults[..], [fault] if matches!(fault.harm, Harm::Pause { host: Whom::Host(HostId::Node(n)), .. } if n.0 + 1 >= case.scenario.nodes));
     let small = shrunk(&start, 10_000, 1, &|case| broken_if(struck(case))).unwrap();
     assert_eq!(small.case.scenario.nodes, 1);
     assert!(matches!(small.case.plan.faults[0].harm, Harm::Pause { host: Whom::Host(host), .. } if host == HostId::node(0)));
@@ -112,7 +112,7 @@ fn a_flaky_predicate_is_distrusted() {
     let mut passes = BTreeSet::new();
     for sound in [0, 1, 2, 5, 9, 14] {
         let asked = AtomicU64::new(0);
-        let flaky = |_: &Case| match asked.fetch_add(1, Ordering::Relaxed) {
+        let flaky = |_: &Candidate| match asked.fetch_add(1, Ordering::Relaxed) {
             n if n < sound => Answer::Breaks(Digest(1)),
             n => broken_if(n % 2 == 0),
         };
@@ -122,7 +122,7 @@ fn a_flaky_predicate_is_distrusted() {
     }
     assert!(passes.len() > 1, "only found out at {passes:?}");
     let histories = AtomicU64::new(0);
-    let shifty = |_: &Case| Answer::Breaks(Digest(histories.fetch_add(1, Ordering::Relaxed)));
+    let shifty = |_: &Candidate| Answer::Breaks(Digest(histories.fetch_add(1, Ordering::Relaxed)));
     assert!(matches!(shrunk(&start, 10_000, 1, &shifty), Err(Failed::Flaky { pass: "start", .. })));
 }
 

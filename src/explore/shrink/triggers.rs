@@ -1,6 +1,6 @@
 //! Simpler triggers: the beginning, a first occurrence, a step instead of a time, a round time.
 
-use crate::explore::shrink::Case;
+use crate::explore::shrink::Candidate;
 use crate::explore::shrink::harms::targets;
 use crate::id::HostId;
 use crate::plan::{Fault, Harm, Target, Trigger};
@@ -10,7 +10,7 @@ use crate::time::SimTime;
 use crate::trace::Phase;
 
 /// One trigger at a time.
-pub fn simpler(case: &Case, steps: &[Step]) -> Vec<Case> {
+pub fn simpler(case: &Candidate, steps: &[Step]) -> Vec<Candidate> {
     let Ok(calendar) = case.scenario.schedule.calendar() else { return Vec::new() };
     let mut cases = Vec::new();
     for (n, fault) in case.plan.faults.iter().enumerate() {
