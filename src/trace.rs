@@ -250,6 +250,12 @@ pub enum Event {
     CommitRefused { by: HostId },
     /// The database ended a session of this host, and rolled its transaction back.
     SessionEnded { by: HostId },
+    /// A step that a fault had made slow goes on.
+    GoesOn { attempt: AttemptId, step: StepName },
+    /// From now on everything from one host to another takes longer.
+    Lags { from: HostId, to: HostId },
+    /// It takes no longer than usual again.
+    Prompt { from: HostId, to: HostId },
 }
 
 impl Event {
@@ -290,6 +296,9 @@ impl Event {
             | Event::Committed { .. }
             | Event::CommitRefused { .. }
             | Event::SessionEnded { .. }
+            | Event::GoesOn { .. }
+            | Event::Lags { .. }
+            | Event::Prompt { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

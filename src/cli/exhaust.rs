@@ -89,11 +89,13 @@ pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
         out::print(&order.announced(args.shard))?;
     }
     let watch = Stopwatch::start();
-    let mut done = Vec::with_capacity(order.rows.len());
+    let (mut done, mut before) = (Vec::with_capacity(order.rows.len()), 0);
     for (n, (deployment, label)) in deployments.iter().zip(order.labels()).enumerate() {
         let enumeration = order.enumeration(deployment)?;
         let kept = Kept::of(&order, &label, &enumeration, args.shard.unwrap_or(Shard::WHOLE), &folder, args);
-        done.push(kept.go_on(&enumeration, &format!("{label} ({}/{})", n + 1, order.rows.len()))?);
+        let (whole, kept) = kept.go_on(&enumeration, &format!("{label} ({}/{})", n + 1, order.rows.len()))?;
+        done.push(whole);
+        before += kept;
     }
     let place = (&folder, args.reports.as_path());
     if let Some(shard) = args.shard {
@@ -101,8 +103,11 @@ pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
     }
     let seconds = watch.elapsed().as_secs_f64();
     order.conclude(&deployments, done, place, args.json, |runs| {
-        let rate = (runs as f64 / seconds.max(0.001)) as u64;
-        format!("{} in {seconds:.1} s, {} runs/s on {}", count(runs as usize, "run"), thousands(rate), count(order.threads, "thread"))
+        let made = runs.saturating_sub(before);
+        let rate = (made as f64 / seconds.max(0.001)) as u64;
+        let kept = if before == 0 { String::new() } else { format!(", and {} kept from before", thousands(before)) };
+        let (made, threads) = (count(made as usize, "run"), count(order.threads, "thread"));
+        format!("{made} in {seconds:.1} s, {} runs/s on {threads}{kept}", thousands(rate))
     })
 }
 

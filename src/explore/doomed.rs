@@ -194,6 +194,9 @@ fn decides(event: &Event) -> bool {
         event,
         Event::Booted { incarnation: 0, .. }
             | Event::Felt { .. }
+            | Event::GoesOn { .. }
+            | Event::Lags { .. }
+            | Event::Prompt { .. }
             | Event::Looked { .. }
             | Event::LeaseRefused { .. }
             | Event::Earned { .. }

@@ -4,8 +4,8 @@
 //! The steps are those of a calm run with the same seed. A run with one fault is that run up to
 //! the moment when the fault strikes, so every place is reached, and once. For pairs, the second
 //! fault strikes at a step of the run with the first one, after it: what is done only after a fault
-//! is tried too. Pairs leave out what is equivalent to another ([`point::distinct`]); single faults
-//! leave nothing out.
+//! is tried too. Pairs leave out what is equivalent to another ([`point::distinct`]), and second faults
+//! long after the first ([`point::SOON`]); single faults leave nothing out.
 //!
 //! Work is cut into units, one for each first fault. What has been done can be kept, merged with
 //! what was done elsewhere, and continued.
@@ -19,7 +19,7 @@ use crate::explore::sweep::Stopped;
 use crate::explore::{Case, Cell, Mark, Observed, RunKey, Staged, Subject, observe};
 use crate::plan::FaultPlan;
 use crate::seed::Seed;
-use crate::trace::{Event, StepName};
+use crate::trace::{Digest, Event, StepName};
 use point::Point;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +48,8 @@ pub struct Enumeration<'a> {
     faults: Faults,
     /// What broke without any fault.
     calm: BTreeSet<Mark>,
+    /// The history without any fault.
+    digest: Digest,
     /// Steps of the calm run.
     places: usize,
     /// Declared steps that the calm run did not make.
@@ -69,6 +71,8 @@ pub struct Done {
     pub reached: BTreeSet<String>,
     /// Second faults that were left out, because another stands for them.
     pub pruned: u64,
+    /// Second faults that were left out, because they come long after the first.
+    pub later: u64,
 }
 
 impl Done {
@@ -80,6 +84,7 @@ impl Done {
         }
         self.reached.extend(other.reached);
         self.pruned += other.pruned;
+        self.later += other.later;
     }
 
     /// Runs, all kinds together.
@@ -110,7 +115,7 @@ impl<'a> Enumeration<'a> {
         let whole = all.len() as u64;
         let units = match faults {
             Faults::Single => all,
-            Faults::Pairs => point::distinct(all, &seen.run.trace),
+            Faults::Pairs => point::distinct(&all, &seen.run.trace),
         };
         Ok(Enumeration {
             subject,
@@ -118,11 +123,17 @@ impl<'a> Enumeration<'a> {
             seed,
             faults,
             calm: seen.findings.iter().map(|f| f.mark).collect(),
+            digest: seen.run.trace.digest(),
             places: places.len(),
             unmade: point::unmade(&places, steps),
             pruned: whole - units.len() as u64,
             units,
         })
+    }
+
+    /// Digest of the calm run: another build, or another deployment, has another.
+    pub fn digest(&self) -> Digest {
+        self.digest
     }
 
     /// How many units there are.
@@ -207,9 +218,8 @@ impl<'a> Enumeration<'a> {
         if self.faults == Faults::Pairs {
             // The first fault alone belongs to the other enumeration.
             tally = Tally::default();
-            let seconds = self.seconds(&seen);
-            done.pruned = seconds.1;
-            for (n, second) in (1..SECONDS).zip(seconds.0) {
+            let seconds = self.seconds(&seen, &mut done);
+            for (n, second) in (1..SECONDS).zip(seconds) {
                 if cancelled.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
@@ -224,20 +234,20 @@ impl<'a> Enumeration<'a> {
         Ok(Some(done))
     }
 
-    /// The faults that can follow the one that struck in this run, and how many were left out.
-    fn seconds(&self, seen: &Observed) -> (Vec<Point>, u64) {
+    /// The faults that can follow the one that struck in this run, whether or not anybody has noticed that one yet.
+    fn seconds(&self, seen: &Observed, done: &mut Done) -> Vec<Point> {
         let trace = &seen.run.trace;
         let steps = self.subject.strategy().steps();
-        // A first fault that nobody noticed changed nothing: what follows is an enumeration of single faults.
-        let Some(struck) = trace.events().position(|e| matches!(e, Event::Fired { .. })).filter(|_| seen.felt) else {
-            return (Vec::new(), 0);
-        };
+        let Some(struck) = trace.events().position(|e| matches!(e, Event::Fired { .. })) else { return Vec::new() };
         let after: Vec<_> = point::places(trace, steps).into_iter().filter(|place| place.record > struck).collect();
         let all = point::points(&after, &self.kinds, steps);
         let whole = all.len() as u64;
-        let distinct = point::distinct(all, trace);
-        let pruned = whole - distinct.len() as u64;
-        (distinct, pruned)
+        let soon = point::soon(all);
+        done.later = whole - soon.len() as u64;
+        let tried = soon.len() as u64;
+        let distinct = point::distinct(&soon, trace);
+        done.pruned = tried - distinct.len() as u64;
+        distinct
     }
 
     fn one(&self, tally: &mut Tally, number: u64, class: FaultClass, plan: FaultPlan) -> Result<Observed, Stopped> {
@@ -267,7 +277,7 @@ impl<'a> Enumeration<'a> {
         let strikes = |kind: &Kind| declared.iter().any(|step| kind.strikes(*step, declared));
         let left_out = self.kinds.iter().filter(|kind| self.faults == Faults::Pairs && strikes(kind) && !tried(kind));
         let left_out = left_out.map(|kind| kind.name).collect();
-        Exhausted { kinds: rows, calm: self.calm.clone(), unreached, pruned, left_out }
+        Exhausted { kinds: rows, calm: self.calm.clone(), unreached, pruned, later: done.later, left_out }
     }
 }
 
@@ -288,6 +298,8 @@ pub struct Exhausted {
     pub unreached: Vec<StepName>,
     /// Plans that were left out, because another stands for them.
     pub pruned: u64,
+    /// Second faults that were left out, because they come long after the first.
+    pub later: u64,
     /// Kinds that could strike first, and all of whose pairs others stand for.
     pub left_out: Vec<&'static str>,
 }

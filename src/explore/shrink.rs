@@ -10,7 +10,7 @@
 //! | `triggers` | first occurrences, the first period, steps instead of times, round times |
 //! | `size` | fewer periods, nodes, players, earnings |
 //! | `knobs` | drawn knobs back to their defaults |
-//! | `luck` | of more than two faults at most two, with other seeds |
+//! | `luck` | of more than two faults at most two, and of two or one fewer, with other seeds |
 //! | `harms` | milder kinds: power → crash → pause → slow; cuts of one server, in one direction |
 //! | `lengths` | shorter, and rounder |
 //! | `seeds` | a seed of one digit |

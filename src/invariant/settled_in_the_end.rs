@@ -6,13 +6,13 @@
 //! moves the deadline beyond the end of watching, the end of watching is the deadline: the
 //! excuse then says whether anybody had the time.
 
-use crate::id::{HostId, Letter, PeriodId, PlayerId};
+use crate::id::{AttemptId, HostId, Letter, PeriodId, PlayerId};
 use crate::invariant::ability::{Work, excuse};
 use crate::invariant::settlements::{Settlement, settlements};
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::settlement::{Period, REWARDS};
 use crate::time::SimTime;
-use crate::trace::{Event, Trace};
+use crate::trace::{Event, Proof, StepName, Trace};
 
 /// The judge of *settled-in-the-end*.
 pub struct SettledInTheEnd;
@@ -70,6 +70,26 @@ fn deadline(history: &History<'_>, due: SimTime) -> SimTime {
                 disturbed.extend((record.at <= deadline).then_some(Disturbed::Link(from, to)));
                 false
             }
+            Event::Felt { proof: Proof::Slowed { attempt, step }, .. } => {
+                disturbed.extend((record.at <= deadline).then_some(Disturbed::Step(attempt, step)));
+                false
+            }
+            Event::Lags { from, to } => {
+                disturbed.extend((record.at <= deadline).then_some(Disturbed::Late(from, to)));
+                false
+            }
+            Event::Blocked { host } => {
+                disturbed.extend((record.at <= deadline).then_some(Disturbed::Busy(host)));
+                false
+            }
+            Event::ClockDrifts { host, ppm } if ppm != 0 => {
+                disturbed.extend((record.at <= deadline).then_some(Disturbed::Clock(host)));
+                false
+            }
+            Event::GoesOn { attempt, step } => ends(&mut disturbed, Disturbed::Step(attempt, step)),
+            Event::Prompt { from, to } => ends(&mut disturbed, Disturbed::Late(from, to)),
+            Event::Unblocked { host } => ends(&mut disturbed, Disturbed::Busy(host)),
+            Event::ClockDrifts { host, .. } => ends(&mut disturbed, Disturbed::Clock(host)),
             Event::Booted { host, incarnation: 1.. } | Event::Resumed { host } => ends(&mut disturbed, Disturbed::Host(host)),
             Event::Healed { from, to } => ends(&mut disturbed, Disturbed::Link(from, to)),
             // What is over as it strikes, such as a failing job, counts when it was felt.
@@ -88,6 +108,10 @@ fn deadline(history: &History<'_>, due: SimTime) -> SimTime {
 enum Disturbed {
     Host(HostId),
     Link(HostId, HostId),
+    Late(HostId, HostId),
+    Step(AttemptId, StepName),
+    Busy(HostId),
+    Clock(HostId),
 }
 
 /// Takes one disturbance of `what` away, if there is one.
@@ -140,7 +164,7 @@ fn unpaid(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{FaultId, HostId};
+    use crate::id::{FaultId, HostId, NodeId};
     use crate::invariant::script::{N0, N1, N2, P1, Script, Settles};
     use crate::time::Span;
 
@@ -202,6 +226,34 @@ mod tests {
         told.after(P1, 90.minutes()).event(Event::Resumed { host: N0 });
         told.after(P1, 180.minutes()).settle(N0, P1, &Settles::default());
         told.holds(&SettledInTheEnd);
+    }
+
+    /// A step that is slow, links that are late, a server that is busy, and a clock that runs wrong are disturbances
+    /// for as long as they last, not only when they are felt first.
+    #[test]
+    fn what_lasts_moves_the_deadline_to_when_it_is_over() {
+        let attempt = AttemptId { node: NodeId(0), number: 1 };
+        let slowed = Event::Felt { fault: FaultId(0), proof: Proof::Slowed { attempt, step: "work.1" } };
+        let (from, to, host) = (N0, HostId::Database, HostId::Lease);
+        for (begins, ends) in [
+            (slowed, Event::GoesOn { attempt, step: "work.1" }),
+            (Event::Lags { from, to }, Event::Prompt { from, to }),
+            (Event::Blocked { host }, Event::Unblocked { host }),
+            (Event::ClockDrifts { host: N0, ppm: 20_000 }, Event::ClockDrifts { host: N0, ppm: 0 }),
+        ] {
+            let told = |over: Option<Event>| {
+                let mut told = Script::new();
+                told.watched_until(P1, 5.hours());
+                told.after(P1, 1.minutes()).event(begins);
+                if let Some(over) = over {
+                    told.after(P1, 150.minutes()).event(over);
+                }
+                told.after(P1, 200.minutes()).settle(N0, P1, &winners()).pay(P1, 1, 7).pay(P1, 2, 8).pay(P1, 3, 9);
+                told
+            };
+            told(Some(ends)).holds(&SettledInTheEnd);
+            told(None).breaks(&SettledInTheEnd);
+        }
     }
 
     /// What strikes when the bound is over excuses nothing, however soon it is healed: here in the next period.

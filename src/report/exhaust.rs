@@ -3,7 +3,7 @@
 
 use crate::class::Kind;
 use crate::explore::cell::{Apart, Surprise};
-use crate::explore::exhaust::{Enumeration, Exhausted, Faults};
+use crate::explore::exhaust::{Enumeration, Exhausted, Faults, point};
 use crate::explore::{Cell, Mark};
 use crate::plan::Fault;
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
@@ -94,7 +94,11 @@ pub fn render(page: &Page<'_>, width: usize) -> String {
             kinds => format!(" (all that begin with {})", kinds.join(", ")),
         };
         let plans = count(exhausted.pruned as usize, "plan");
-        rest.push(format!("{plans} left out{all_of}: nothing happened between where they strike and where one strikes that was tried"));
+        rest.push(format!("{plans} left out{all_of}: before a step, directly after one at which the same was tried"));
+    }
+    if exhausted.later > 0 {
+        let plans = count(exhausted.later as usize, "plan");
+        rest.push(format!("{plans} not tried: the second fault at a step that its node had made {} times since the first", point::SOON));
     }
     if !exhausted.unreached.is_empty() {
         let made = |step: &&&str| !enumeration.unmade().contains(step);
@@ -126,7 +130,8 @@ fn broke(cell: &Cell) -> Painted {
     let mut told = Painted::default();
     for (mark, broken) in &cell.tally.broken {
         let inherited = cell.inherited.contains(mark);
-        let text = if inherited { format!("({mark}) ") } else { format!("{mark} {}  ", thousands(broken.apart)) };
+        let gap = if told.width() == 0 { "" } else { "  " };
+        let text = if inherited { format!("{gap}({mark})") } else { format!("{gap}{mark} {}", thousands(broken.apart)) };
         let style = match (inherited, cell.is_surprising(*mark)) {
             (true, _) => FAINT,
             (false, true) => ALARM,
@@ -136,6 +141,7 @@ fn broke(cell: &Cell) -> Painted {
     }
     match (cell.tally.broken.is_empty(), cell.tally.apart.felt) {
         (true, 0) => told.and(UNSURE, "? nobody noticed"),
+        (false, 0) => told.and(UNSURE, "  ? nobody noticed"),
         (true, _) => told.and(GOOD, "–"),
         (false, _) => told,
     }
@@ -171,6 +177,7 @@ struct StrategyRow {
     runs: u64,
     felt: u64,
     pruned: u64,
+    later: u64,
     calm: Vec<Mark>,
     unmade: Vec<&'static str>,
     unreached: Vec<&'static str>,
@@ -233,6 +240,7 @@ fn strategy(page: &Page<'_>) -> StrategyRow {
         runs,
         felt,
         pruned: exhausted.pruned,
+        later: exhausted.later,
         calm: exhausted.calm.iter().copied().collect(),
         unmade: enumeration.unmade().to_vec(),
         unreached: exhausted.unreached.clone(),

@@ -114,6 +114,7 @@ struct CoverageRow<'a> {
 struct FirstRow {
     seed: String,
     pinned: bool,
+    how: &'static str,
     rule: &'static str,
     at_ms: u64,
     period: Option<String>,
@@ -205,6 +206,12 @@ fn broken(cell: &Cell, mark: Mark, seen: &Broken) -> BrokenRow {
     let first = FirstRow {
         seed: seen.case.seed.to_string(),
         pinned: matches!(seen.case.key, RunKey::Pinned(_)),
+        how: match seen.case.key {
+            RunKey::Pinned(_) => "pinned",
+            RunKey::Sampled(_) => "drawn",
+            RunKey::Steered(_) => "steered",
+            RunKey::Enumerated(_) => "enumerated",
+        },
         rule: seen.finding.rule,
         at_ms: seen.finding.at.0,
         period: seen.finding.period.map(|p| p.to_string()),

@@ -290,10 +290,12 @@ impl World {
 
     fn delay(self: &Rc<Self>, id: FaultId, links: Vec<(HostId, HostId)>, extra: Duration, lasts: Duration) {
         for &(from, to) in &links {
+            self.record(Event::Lags { from, to });
             self.engine().delay(from, to, extra, id);
         }
         self.later(self.now() + lasts, move |world| {
             for &(from, to) in &links {
+                world.record(Event::Prompt { from, to });
                 world.engine().delay(from, to, Duration::ZERO, id);
             }
         });

@@ -99,7 +99,11 @@ impl Host for SimHost {
             }
             match world.strike_at(place, due) {
                 Blow::None => {}
-                Blow::Slow(extra) => SimHost { id, world, engine }.sleep(extra).await,
+                Blow::Slow(extra) => {
+                    let slowed = SimHost { id, world, engine };
+                    slowed.sleep(extra).await;
+                    slowed.record(Event::GoesOn { attempt, step });
+                }
                 Blow::Fail(error) => return Err(error),
                 Blow::Yield => give_way().await,
             }

@@ -32,6 +32,7 @@ pub fn partial_name(label: &str, faults: Faults, shard: Shard) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Head {
     onceproof: String,
+    fingerprint: String,
     shard: Shard,
     label: String,
     seed: String,
@@ -69,6 +70,7 @@ impl<'a> Kept<'a> {
     ) -> Kept<'a> {
         let head = Head {
             onceproof: env!("CARGO_PKG_VERSION").to_owned(),
+            fingerprint: enumeration.digest().to_string(),
             shard,
             label: label.to_owned(),
             seed: order.seed.to_string(),
@@ -93,7 +95,11 @@ impl<'a> Kept<'a> {
             |why: &dyn ToString| Failure::Usage(format!("{}: {}; remove the file to begin anew", path.display(), why.to_string()));
         let partial: Partial = serde_json::from_str(&input::read(&path, "results", LONGEST)?).map_err(|e| unreadable(&e))?;
         if partial.head != self.head {
-            return Err(unreadable(&"it was begun with another version, seed or other kinds, and cannot be continued so"));
+            return Err(unreadable(&"it was begun with another version or build, another seed or other kinds, and cannot be continued so"));
+        }
+        let felt = partial.done.kinds.values().all(|tally| tally.apart.felt <= tally.apart.runs);
+        if !felt || partial.done.units.iter().any(|unit| *unit >= self.head.units || !self.shard.has(*unit)) {
+            return Err(unreadable(&"it holds what no run of this command can have written"));
         }
         Ok(partial.done)
     }
@@ -104,9 +110,10 @@ impl<'a> Kept<'a> {
         self.folder.replace(&[(self.name(), text)], &[]).map_err(Failure::usage)
     }
 
-    /// Does what is left.
-    pub fn go_on(&self, enumeration: &Enumeration<'_>, title: &str) -> Result<Done, Failure> {
+    /// Does what is left. Tells all that is done then, and how many runs of it an earlier run of the command has made.
+    pub fn go_on(&self, enumeration: &Enumeration<'_>, title: &str) -> Result<(Done, u64), Failure> {
         let earlier = self.earlier()?;
+        let before = earlier.runs().runs;
         let mine = self.shard.share(0..enumeration.units());
         if !earlier.units.is_empty() && self.told {
             let kept = format!("going on after {} of {} units\n\n", thousands(earlier.units.len() as u64), thousands(mine));
@@ -140,6 +147,10 @@ impl<'a> Kept<'a> {
                 self.reports.join(self.name()).display()
             )));
         }
-        Ok(done)
+        // A later row may be interrupted, and this one need not be done again.
+        if self.head.faults == Faults::Pairs {
+            self.keep(&done)?;
+        }
+        Ok((done, before))
     }
 }

@@ -13,6 +13,7 @@ use crate::report::files::Folder;
 use crate::report::words::{count, wrap};
 use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
+use crate::step::Step;
 use crate::strategy::Strategy;
 use crate::world::{Deployment, EngineKind};
 use std::path::Path;
@@ -35,13 +36,17 @@ pub struct Order {
 impl Order {
     /// Works it out.
     pub fn of(args: &ExhaustArgs) -> Result<Order, Failure> {
-        Ok(Order {
-            rows: names::rows(&args.strategy, args.rules.as_deref())?,
-            kinds: kinds(&args.kinds, args.faults)?,
-            faults: args.faults,
-            seed: Seed(args.seed),
-            threads: threads(args.threads),
-        })
+        let (rows, kinds) = (names::rows(&args.strategy, args.rules.as_deref())?, kinds(&args.kinds, args.faults)?);
+        let strikes = |steps: &[Step]| kinds.iter().any(|kind| steps.iter().any(|step| kind.strikes(*step, steps)));
+        if let Some((strategy, _)) = rows.iter().find(|(strategy, _)| !strikes(strategy.steps())) {
+            let named: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+            return Err(Failure::Usage(format!(
+                "{} cannot strike {}: it makes no such step; leave the strategy out, or add another kind",
+                named.join(", "),
+                strategy.name()
+            )));
+        }
+        Ok(Order { rows, kinds, faults: args.faults, seed: Seed(args.seed), threads: threads(args.threads) })
     }
 
     /// One deployment for each row, watched for one period.

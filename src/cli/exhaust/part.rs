@@ -8,7 +8,7 @@ use crate::explore::fingerprint::fingerprint;
 use crate::explore::{Shard, Subject};
 use crate::report::files::Folder;
 use crate::report::shard::{File, Unmergeable, whole};
-use crate::report::words::count;
+use crate::report::words::{count, thousands};
 use crate::scenario::Rules;
 use crate::seed::Seed;
 use crate::trace::Digest;
@@ -64,7 +64,8 @@ pub fn write(
         let all = reports.join(format!("exhaust-shard-*-of-{of}.json"));
         let runs = count(runs as usize, "run");
         out::print(&format!(
-            "shard {shard}: {runs}, {felt} felt\nwritten: {path}\nwhen all {of} are there: onceproof merge {}\n",
+            "shard {shard}: {runs}, {} felt\nwritten: {path}\nwhen all {of} are there: onceproof merge {}\n",
+            thousands(felt),
             all.display()
         ))?;
     }

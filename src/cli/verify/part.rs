@@ -106,6 +106,29 @@ fn written(order: &Order) -> Written {
     }
 }
 
+/// A shard can have seen what it says: as many runs as are its own, and no more felt than made.
+fn check(order: &Order, file: &File<Seen>) -> Result<(), Failure> {
+    for ((strategy, rules), tallies) in order.rows.iter().zip(&file.payload.tallies) {
+        for (class, tally) in order.classes.iter().zip(tallies) {
+            let runs = match order.quota {
+                _ if class.misses(strategy.steps()).is_some() => Some(0),
+                Quota::Seeds(n) => Some(file.shard.share(0..n)),
+                Quota::Time | Quota::Felt(_) => None,
+            };
+            if runs.is_some_and(|runs| runs != tally.runs) || tally.felt > tally.runs || tally.excused > tally.runs {
+                let row = rules.label(strategy.name());
+                return Err(Failure::Usage(format!(
+                    "shard {} holds {} of {row} under {class}, {} felt, which it cannot have seen; make it again",
+                    file.shard,
+                    count(tally.runs as usize, "run"),
+                    tally.felt
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The order of some shards, and the shards themselves.
 pub struct Parts {
     /// What they are parts of.
@@ -138,6 +161,9 @@ impl Parts {
         if let Some(file) = files.iter().find(|f| f.payload.tallies.len() != rows || f.payload.tallies.iter().any(|row| row.len() != cells))
         {
             return Err(Failure::Usage(format!("shard {} does not hold {rows} × {cells} cells; make it again", file.shard)));
+        }
+        for file in &files {
+            check(&order, file)?;
         }
         let (shards, fingerprint) = (first.shard.of(), first.fingerprint.clone());
         Ok(Parts { order, shards, fingerprint, seen: files.into_iter().map(|file| file.payload).collect() })

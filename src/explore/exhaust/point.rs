@@ -5,7 +5,7 @@ use crate::id::{HostId, NodeId};
 use crate::plan::{Fault, FaultPlan, Trigger};
 use crate::scenario::Scenario;
 use crate::step::Step;
-use crate::time::{SimTime, Span};
+use crate::time::Span;
 use crate::trace::{Event, Phase, StepName, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +21,9 @@ pub struct Place {
     /// The record of the history with which it began.
     pub record: usize,
 }
+
+/// So many times that a node makes a step after a first fault, a second one is tried there.
+pub const SOON: usize = 8;
 
 /// A place and a kind of fault: one plan.
 #[derive(Clone, Copy)]
@@ -80,57 +83,45 @@ pub fn unmade(places: &[Place], steps: &[Step]) -> Vec<StepName> {
     steps.iter().map(|step| step.name).filter(|name| !made.contains(name)).collect()
 }
 
-/// What a node does by itself: it looks, it begins, it is in a step. Everything else changes something for somebody.
-fn is_quiet(event: &Event) -> bool {
-    matches!(event, Event::Step { .. } | Event::Looked { .. } | Event::AttemptBegan { .. } | Event::AttemptEnded { .. })
-}
-
-/// What the world was like when a fault struck: which fault without its phase, which node, whether
-/// a request was under way, and after how many changes.
-type World = (&'static str, NodeId, bool, usize);
-
-/// Which of these points of one history another one stands for, so that trying both shows nothing new:
-///
-/// * Before a step and after the one that the same node made before it, if less than a second passed
-///   and nothing was recorded between but steps: then every store, every timer and everybody's
-///   knowledge is the same at both.
-/// * A step that the same node made before, as a poll does, if nothing was recorded since.
+/// Which of these points of one history another one stands for, so that trying both shows nothing new: a
+/// crash, a power cut or a pause before a step is the same as after the step that its node made before, if
+/// the one record stands directly behind the other and less than a second lies between them. Then no
+/// request was under way, nobody did anything meanwhile, and no lease ran out; the node has done what it
+/// does between two steps, and nobody has seen it.
 ///
 /// Returns the points that stand for themselves.
-pub fn distinct(points: Vec<Point>, trace: &Trace) -> Vec<Point> {
+pub fn distinct(points: &[Point], trace: &Trace) -> Vec<Point> {
     let records = trace.records();
-    // How many records that change something stand before each.
-    let loud: Vec<usize> = records
-        .iter()
-        .scan(0, |n, record| {
-            let before = *n;
-            *n += usize::from(!is_quiet(&record.event));
-            Some(before)
-        })
-        .collect();
-    let ends = |place: &Place| {
-        let ended = |event: &Event| matches!(*event, Event::Step { attempt, step, phase: Phase::After } if attempt.node == place.node && step == place.step.name);
-        records[place.record..].iter().position(|r| ended(&r.event)).map_or(place.record, |n| place.record + n)
-    };
-    let mut seen: BTreeMap<World, Vec<(StepName, Phase, SimTime)>> = BTreeMap::new();
-    let stands_for_itself = |point: &Point| {
-        let Point { place, kind } = point;
-        let (record, family) = match kind.phase {
-            Phase::Before => (place.record, kind.name.trim_end_matches("-before")),
-            Phase::Sent => (place.record, kind.name),
-            Phase::After => (ends(place), kind.name.trim_end_matches("-after")),
-        };
-        let at = records[record].at;
-        let known = seen.entry((family, place.node, kind.phase == Phase::Sent, loud[record])).or_default();
-        let close = |other: &SimTime| at.since(*other) < 1.seconds();
-        let same = |(step, phase, when): &(StepName, Phase, SimTime)| {
-            (*step, *phase) == (place.step.name, kind.phase) || (kind.phase != Phase::Sent && close(when))
-        };
-        let new = !known.iter().any(same);
-        if new {
-            known.push((place.step.name, kind.phase, at));
+    let tried: BTreeSet<(usize, &str)> = points.iter().map(|point| (point.place.record, point.kind.name)).collect();
+    // The places of each node, in order.
+    let mut made: BTreeMap<NodeId, Vec<Place>> = BTreeMap::new();
+    for Point { place, .. } in points {
+        let places = made.entry(place.node).or_default();
+        if places.last() != Some(place) {
+            places.push(*place);
         }
-        new
+    }
+    let stands_behind_another = |point: &Point| {
+        let (Phase::Before, Some(stem)) = (point.kind.phase, point.kind.name.strip_suffix("-before")) else { return false };
+        let Some(previous) = point.place.record.checked_sub(1).map(|n| records[n]) else { return false };
+        let Event::Step { attempt, step, phase: Phase::After } = previous.event else { return false };
+        let earlier = made[&point.place.node].iter().rfind(|place| place.record < point.place.record);
+        let is_its = |place: &Place| attempt.node == place.node && place.step.name == step;
+        // The step before it has to be among the points: it may have been made before the first fault struck.
+        earlier.is_some_and(|place| is_its(place) && tried.contains(&(place.record, &*format!("{stem}-after"))))
+            && records[point.place.record].at.since(previous.at) < 1.seconds()
     };
-    points.into_iter().filter(stands_for_itself).collect()
+    points.iter().filter(|point| !stands_behind_another(point)).copied().collect()
+}
+
+/// Of the points after a first fault, those at the first few times that a node makes a step: a node that polls makes
+/// the same step hundreds of times.
+pub fn soon(points: Vec<Point>) -> Vec<Point> {
+    let mut met: BTreeMap<(NodeId, StepName), BTreeSet<u32>> = BTreeMap::new();
+    let among_the_first = |point: &Point| {
+        let times = met.entry((point.place.node, point.place.step.name)).or_default();
+        times.insert(point.place.nth);
+        times.len() <= SOON
+    };
+    points.into_iter().filter(among_the_first).collect()
 }

@@ -184,6 +184,9 @@ impl Teller<'_> {
             Event::Booted { incarnation: 0, .. }
             | Event::Felt { .. }
             | Event::Waited { .. }
+            | Event::GoesOn { .. }
+            | Event::Lags { .. }
+            | Event::Prompt { .. }
             | Event::Looked { .. }
             | Event::LeaseGranted { .. }
             | Event::LeaseRefused { .. }
