@@ -7,13 +7,15 @@
 //! run, no fault can be missing from it: without any of them the rule holds.
 
 mod pick;
+mod sentence;
 mod tell;
+mod trail;
 
 use crate::explore::{Finding, Observed};
 use crate::plan::FaultPlan;
 use crate::settlement::Calendar;
-use pick::Trail;
 use tell::Teller;
+use trail::Trail;
 
 /// Lines of the longest gist.
 pub const LINES: usize = 6;
@@ -30,8 +32,10 @@ pub struct Gist {
 /// What a finding of a run comes down to.
 pub fn gist(seen: &Observed, finding: &Finding, plan: &FaultPlan, calendar: &Calendar) -> Gist {
     let trail = Trail::of(&seen.run.trace);
-    let picked = pick::pick(&trail, seen, finding);
-    let teller = Teller { trail: &trail, plan, calendar };
-    let told = picked.into_iter().map(|n| teller.tell(n)).collect::<Vec<_>>();
-    Gist { sentence: teller.sentence(&told, finding), lines: told.iter().map(|told| teller.line(told)).collect() }
+    let picked = pick::pick(&trail, seen, finding, calendar);
+    let teller = Teller { trail: &trail, plan, calendar, finding, picked: &picked };
+    let mut told = picked.iter().map(|n| teller.tell(*n)).collect::<Vec<_>>();
+    // A lease is over before the store finds that it is.
+    told.sort_by_key(|told| told.at);
+    Gist { sentence: sentence::sentence(&told, finding, calendar), lines: told.iter().map(|told| told.line(calendar)).collect() }
 }

@@ -3,8 +3,9 @@
 use crate::explore::{Finding, Mark, Observed};
 use crate::id::{HostId, Letter, PeriodId, PlayerId};
 use crate::report::gist::LINES;
-use crate::time::SimTime;
-use crate::trace::{Event, Record, TaskStatus, Trace};
+use crate::report::gist::trail::{Trail, Tx};
+use crate::settlement::Calendar;
+use crate::trace::{Event, TaskStatus};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -15,8 +16,8 @@ mod weight {
     pub const RIGHT_LOST: u32 = 92;
     pub const RIGHT: u32 = 90;
     pub const OTHER: u32 = 88;
-    pub const WAKE: u32 = 86;
-    pub const NEXT_RIGHT: u32 = 84;
+    pub const NEXT_RIGHT: u32 = 86;
+    pub const WAKE: u32 = 84;
     pub const RESTART: u32 = 82;
     pub const REFUSED: u32 = 80;
     pub const CLAIM: u32 = 78;
@@ -24,74 +25,9 @@ mod weight {
     pub const BEGAN: u32 = 50;
 }
 
-/// A committed transaction.
-#[derive(Clone, Debug)]
-pub struct Tx {
-    /// Its `Committed`.
-    pub n: usize,
-    /// Whose it is.
-    pub by: HostId,
-    /// Its rows.
-    pub rows: Range<usize>,
-}
-
-/// A history, with its transactions found.
-pub struct Trail<'a> {
-    /// Everything that happened.
-    pub records: &'a [Record],
-    /// Its transactions, in order.
-    pub txs: Vec<Tx>,
-}
-
-impl<'a> Trail<'a> {
-    /// Reads a history.
-    pub fn of(trace: &'a Trace) -> Trail<'a> {
-        let records = trace.records();
-        let mut txs = Vec::new();
-        for (n, record) in records.iter().enumerate() {
-            let Event::Committed { tx, by, .. } = record.event else { continue };
-            let rows = records[n + 1..].iter().take_while(|r| r.event.transaction() == Some(tx)).count();
-            txs.push(Tx { n, by, rows: n + 1..n + 1 + rows });
-        }
-        Trail { records, txs }
-    }
-
-    /// The transaction whose `Committed` stands at `n`.
-    pub fn tx(&self, n: usize) -> Option<&Tx> {
-        self.txs.iter().find(|tx| tx.n == n)
-    }
-
-    /// The rows of a transaction.
-    pub fn rows(&self, tx: &Tx) -> impl Iterator<Item = &Event> + use<'_> {
-        self.records[tx.rows.clone()].iter().map(|r| &r.event)
-    }
-
-    /// The transactions that settled a period, or any if none is given: those that wrote its settlement row or its ranking.
-    pub fn settlements(&self, period: Option<PeriodId>) -> Vec<&Tx> {
-        let of = |p: PeriodId| period.is_none_or(|period| period == p);
-        let settles = |e: &Event| matches!(*e, Event::Settled { period, .. } | Event::Ranked { period, .. } if of(period));
-        self.txs.iter().filter(|tx| self.rows(tx).any(settles)).collect()
-    }
-
-    /// Whether a transaction claims a period: sets its task to executing.
-    pub fn claims(&self, tx: &Tx) -> bool {
-        self.rows(tx).any(|e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, .. }))
-    }
-
-    /// The last event before `before` for which `is` holds.
-    fn last(&self, before: usize, is: impl Fn(&Event) -> bool) -> Option<usize> {
-        self.records[..before].iter().rposition(|r| is(&r.event))
-    }
-
-    /// How many records there are up to a time, with it.
-    fn until(&self, at: SimTime) -> usize {
-        self.records.partition_point(|r| r.at <= at)
-    }
-}
-
 /// The records to tell, in order, at most [`LINES`].
-pub fn pick(trail: &Trail<'_>, seen: &Observed, finding: &Finding) -> Vec<usize> {
-    let mut picker = Picker { trail, seen, finding, until: trail.until(finding.at), weights: BTreeMap::new() };
+pub fn pick(trail: &Trail<'_>, seen: &Observed, finding: &Finding, calendar: &Calendar) -> Vec<usize> {
+    let mut picker = Picker { trail, seen, finding, calendar, until: trail.until(finding.at), weights: BTreeMap::new() };
     picker.violation();
     picker.faults();
     picker.chosen()
@@ -101,6 +37,7 @@ struct Picker<'a> {
     trail: &'a Trail<'a>,
     seen: &'a Observed,
     finding: &'a Finding,
+    calendar: &'a Calendar,
     /// The first record after the violation.
     until: usize,
     weights: BTreeMap<usize, u32>,
@@ -205,6 +142,9 @@ impl Picker<'_> {
             if let Some(&(first, ..)) = paid.iter().find(|(_, p, r, who)| *p == period && (*r == rank || *who == player)) {
                 self.add(first, weight::VIOLATION);
                 self.add(n, weight::VIOLATION);
+                let payer = self.trail.payer(n);
+                let began = |e: &Event| matches!(*e, Event::AttemptBegan { attempt, .. } if Some(attempt) == payer);
+                self.maybe(self.trail.last(n, began), weight::CLAIM);
                 break;
             }
             paid.push((n, period, rank, player));
@@ -222,6 +162,9 @@ impl Picker<'_> {
                     self.weights.insert(n, weight::OTHER);
                 }
                 self.weights.extend(of_the_payments);
+                // "Again" tells of the first payment if there is not room for it.
+                let first = self.weights.iter().find(|(n, _)| matches!(self.trail.records[**n].event, Event::Paid { .. })).map(|(n, _)| *n);
+                self.weights.extend(first.map(|n| (n, weight::WAKE)));
             }
         }
     }
@@ -266,26 +209,34 @@ impl Picker<'_> {
         self.add(n, weight::VIOLATION);
         let began = self.trail.last(n, |e| matches!(*e, Event::AttemptBegan { attempt, .. } if HostId::Node(attempt.node) == by));
         self.maybe(began, weight::BEGAN);
-        for earned in self.earnings(n) {
-            self.add(earned, weight::RIGHT);
-        }
+        self.earnings(n);
         let before: Vec<usize> = all.iter().filter(|(other, _)| *other < n).map(|(other, _)| *other).collect();
         self.maybe(before.last().copied(), weight::OTHER);
     }
 
-    /// The earnings that the finding names, or the last two of a player that it names, as commits before `before`.
-    fn earnings(&self, before: usize) -> Vec<usize> {
-        let (earning, who) = (named(&self.finding.what, "earning "), named(&self.finding.what, "player "));
-        let earned = |tx: &&Tx, is: &dyn Fn(i64, i64) -> bool| {
-            self.trail.rows(tx).any(|e| matches!(*e, Event::Earned { earning, player, .. } if is(earning, player.0)))
-        };
-        let commits = || self.trail.txs.iter().filter(|tx| tx.n < before);
-        if let Some(id) = earning {
-            return commits().filter(|tx| earned(tx, &|e, _| e == id)).map(|tx| tx.n).collect();
+    /// The commits before `before` of the earnings that the finding names, or of the player that it
+    /// names: first those dated after the period's end, which are the ones in dispute.
+    fn earnings(&mut self, before: usize) {
+        let (one, who) = (named(&self.finding.what, "earning "), named(&self.finding.what, "player "));
+        let due = self.finding.period.and_then(|period| self.calendar.period(period)).map(|period| period.due);
+        let (mut disputed, mut others) = (Vec::new(), Vec::new());
+        for tx in self.trail.txs.iter().filter(|tx| tx.n < before) {
+            for row in self.trail.rows(tx) {
+                let Event::Earned { earning, player, at, .. } = *row else { continue };
+                match one {
+                    Some(id) if id == earning => disputed.push(tx.n),
+                    None if who == Some(player.0) && due.is_some_and(|due| at >= due) => disputed.push(tx.n),
+                    None if who == Some(player.0) => others.push(tx.n),
+                    _ => {}
+                }
+            }
         }
-        let Some(id) = who else { return Vec::new() };
-        let all: Vec<usize> = commits().filter(|tx| earned(tx, &|_, p| p == id)).map(|tx| tx.n).collect();
-        all[all.len().saturating_sub(2)..].to_vec()
+        for n in disputed.into_iter().take(LINES / 2) {
+            self.add(n, weight::RIGHT);
+        }
+        for n in others.into_iter().rev().take(LINES / 2) {
+            self.add(n, weight::CLAIM);
+        }
     }
 
     /// What was done last for the period, and who found it closed to him.
@@ -456,8 +407,9 @@ fn is_effect(event: &Event) -> bool {
 /// The node that did what a record tells.
 fn actor(trail: &Trail<'_>, n: usize) -> Option<HostId> {
     match trail.records[n].event {
-        Event::Committed { by, .. } => Some(by),
-        Event::LeaseGranted { to, .. } => Some(to),
+        // What arrives late is nothing that he does.
+        Event::Committed { by, began, .. } => (!trail.arrived_late(n, by, began)).then_some(by),
+        Event::LeaseGranted { to, .. } => (!trail.arrived_late(n, to, trail.records[n].at)).then_some(to),
         Event::AttemptBegan { attempt, .. } | Event::AttemptEnded { attempt, .. } => Some(HostId::Node(attempt.node)),
         _ => None,
     }

@@ -1,104 +1,62 @@
-//! An event in words, and events as one sentence.
+//! An event in words.
 
-use crate::explore::{Finding, Mark};
-use crate::id::{HostId, Letter, PeriodId};
+use crate::explore::Finding;
+use crate::id::{HostId, PeriodId, PlayerId};
 use crate::plan::{FaultPlan, Harm, Target, Trigger, duration};
-use crate::report::gist::pick::{Trail, Tx};
+use crate::report::gist::sentence::Told;
+use crate::report::gist::trail::{Trail, Tx};
 use crate::report::words;
 use crate::settlement::Calendar;
-use crate::time::SimTime;
+use crate::time::{SimTime, WallTime};
 use crate::trace::{Belief, Event, Phase, TaskStatus};
 use std::time::Duration;
-
-/// What is told of one event.
-pub struct Told {
-    at: SimTime,
-    who: String,
-    did: String,
-}
 
 /// Tells events of one run.
 pub struct Teller<'a> {
     pub trail: &'a Trail<'a>,
     pub plan: &'a FaultPlan,
     pub calendar: &'a Calendar,
+    pub finding: &'a Finding,
+    /// Everything that is told, in order.
+    pub picked: &'a [usize],
 }
 
 impl Teller<'_> {
-    /// `2026-01-10 00:00:03.412  n1 got the lease for 30m`.
-    pub fn line(&self, told: &Told) -> String {
-        format!("{}  {} {}", self.calendar.shows(told.at), told.who, told.did.trim_end_matches(','))
-    }
-
-    /// All of it as one sentence. Whoever did the last thing as well is not named again, and what happened in the same second has its time from it.
-    pub fn sentence(&self, told: &[Told], finding: &Finding) -> String {
-        let mut text = String::new();
-        let shown: Vec<(String, String)> = told.iter().map(|one| self.second(one.at)).collect();
-        let one_day = shown.first().map(|(day, _)| day) == shown.last().map(|(day, _)| day);
-        for (n, one) in told.iter().enumerate() {
-            let same = n > 0 && told[n - 1].who == one.who;
-            let closes = n + 1 == told.len() || told[n + 1].who != one.who;
-            text += match (n, same, closes) {
-                (0, ..) => "",
-                (_, true, true) => " and ",
-                (_, true, false) | (_, false, _) => ", ",
-            };
-            if !same {
-                text += &one.who;
-                text += " ";
-            }
-            let (day, second) = &shown[n];
-            let before = n.checked_sub(1).map(|before| &shown[before]);
-            if before == Some(&shown[n]) {
-                text += one.did.trim_end_matches(',');
-                continue;
-            }
-            text += &one.did;
-            let same_day = before.map_or(one_day, |(before, _)| before == day);
-            if !same_day {
-                text += " on ";
-                text += day;
-            }
-            text += " at ";
-            text += second;
-        }
-        let end = end(finding);
-        let mut whole = [text, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
-        whole.push('.');
-        whole
-    }
-
-    /// The day and the second of a time.
-    fn second(&self, at: SimTime) -> (String, String) {
-        let shown = self.calendar.shows(at);
-        let (day, time) = shown.split_once(' ').unwrap_or((&shown, ""));
-        (day.to_owned(), time.split('.').next().unwrap_or(time).to_owned())
-    }
-
     /// One event.
     pub fn tell(&self, n: usize) -> Told {
         let record = self.trail.records[n];
         let (who, did) = self.words(n);
-        Told { at: record.at, who, did }
+        let at = match record.event {
+            Event::LeaseExpired { holder } => self.trail.ran_out(n, holder).unwrap_or(record.at),
+            _ => record.at,
+        };
+        Told { at, who, did }
     }
 
     fn words(&self, n: usize) -> (String, String) {
         let by = |who: &dyn ToString, did: String| (who.to_string(), did);
         match self.trail.records[n].event {
-            Event::Committed { by: host, .. } => by(&host, self.trail.tx(n).map_or_else(String::new, |tx| self.commit(tx))),
-            Event::LeaseGranted { to, ttl_ms } => by(
-                &to,
-                match self.expiry(n, to, ttl_ms) {
+            Event::Committed { by: host, began, .. } => {
+                let did = self.trail.tx(n).map_or_else(String::new, |tx| self.commit(tx));
+                let sent = if self.trail.tx(n).is_some_and(|tx| self.trail.settles(tx)) { "commit" } else { "request" };
+                self.on_time(n, host, began, sent, did)
+            }
+            Event::LeaseGranted { to, ttl_ms } => {
+                let did = match self.expiry(n, to, ttl_ms) {
                     0 => "got the lease, without an expiry,".to_owned(),
                     ms => format!("got the lease for {}", duration::text(Duration::from_millis(ms))),
-                },
-            ),
+                };
+                self.on_time(n, to, self.trail.records[n].at, "request", did)
+            }
             Event::LeaseRefused { to, holder } => by(&to, format!("was refused the lease, which {holder} holds,")),
-            Event::LeaseExpired { holder } => (format!("the lease of {holder}"), "had run out".to_owned()),
-            Event::LeaseLost { holder } => ("the lease store".to_owned(), format!("lost the lease of {holder}")),
+            Event::LeaseExpired { holder } => {
+                let did = if self.trail.ran_out(n, holder).is_some() { "expired" } else { "was found expired" };
+                (self.lease(n, holder), did.to_owned())
+            }
+            Event::LeaseLost { holder } => ("the lease store".to_owned(), format!("lost {}", self.lease(n, holder))),
             Event::LeaseReturned { holder } => ("the lease store".to_owned(), format!("had the lease of {holder} again")),
             Event::LeaseReleased { by: host, holder } if host == holder => by(&host, "gave the lease back".to_owned()),
-            Event::LeaseReleased { by: host, holder } => by(&host, format!("deleted the lease of {holder}")),
+            Event::LeaseReleased { by: host, holder } => by(&host, format!("deleted {}", self.lease(n, holder))),
             Event::LeaseExtended { by: host, holder, .. } => by(&host, format!("extended the lease of {holder}")),
             Event::Paused { host } => by(&self.struck(n, host), format!("stopped{}{}", self.lasting(n), self.place(n))),
             Event::Crashed { host } => by(&self.struck(n, host), format!("crashed{}", self.place(n))),
@@ -119,7 +77,7 @@ impl Teller<'_> {
                 let clock = if off == 0 { String::new() } else { format!(" by its clock, {} wrong,", words::signed(off)) };
                 by(&attempt.node, format!("set about {period}{clock}"))
             }
-            Event::AttemptEnded { attempt, period, belief } => by(&attempt.node, ended(belief, period)),
+            Event::AttemptEnded { attempt, period, belief } => by(&attempt.node, self.ended(n, belief, period)),
             Event::Looked { node, .. } => by(&node, "looked for what is due".to_owned()),
             Event::Step { attempt, step, phase } => by(&attempt.node, format!("was in `{step}` ({phase})")),
             Event::Paid { period, rank, player, amount, .. } => {
@@ -127,10 +85,85 @@ impl Teller<'_> {
                     .iter()
                     .any(|r| matches!(r.event, Event::Paid { period: p, player: who, .. } if p == period && who == player));
                 let again = if again { " again" } else { "" };
-                ("the payout service".to_owned(), format!("paid {player} {amount} for rank {rank} of {period}{again}"))
+                let asked = self.asked(n, period);
+                ("the payout service".to_owned(), format!("paid {player} {amount} for rank {rank} of {period}{again}{asked}"))
             }
             other => ("the run".to_owned(), format!("recorded {other:?}")),
         }
+    }
+
+    /// What a host did, or what it had sent before it was down, stopped or no longer at it.
+    fn on_time(&self, n: usize, host: HostId, began: SimTime, sent: &str, did: String) -> (String, String) {
+        if self.trail.arrived_late(n, host, began) {
+            (format!("the {sent} that {host} had sent"), format!("arrived and {did}"))
+        } else {
+            (host.to_string(), did)
+        }
+    }
+
+    /// A host's lease, and when it was renewed last.
+    fn lease(&self, n: usize, holder: HostId) -> String {
+        match self.trail.extended(n, holder) {
+            Some((at, _, true)) => format!("the lease of {holder}, last renewed at {},", self.second(at)),
+            _ => format!("the lease of {holder}"),
+        }
+    }
+
+    fn second(&self, at: SimTime) -> String {
+        let shown = self.calendar.shows(at);
+        shown.split([' ', '.']).nth(1).unwrap_or(&shown).to_owned()
+    }
+
+    /// Who asked for a payment, and what he took himself for.
+    fn asked(&self, n: usize, period: PeriodId) -> String {
+        let Some(payer) = self.trail.payer(n) else { return String::new() };
+        let own = self.trail.settlements(Some(period)).iter().any(|tx| tx.n < n && tx.by == HostId::Node(payer.node));
+        let but = match self.trail.belief(payer) {
+            _ if own => String::new(),
+            Some(Belief::Settled) => format!(", which believed that it had settled {period}"),
+            _ => format!(", which had not settled {period}"),
+        };
+        format!(" at the request of {}{but}", payer.node)
+    }
+
+    fn ended(&self, n: usize, belief: Belief, period: PeriodId) -> String {
+        let Event::AttemptEnded { attempt, .. } = self.trail.records[n].event else { return String::new() };
+        let by = HostId::Node(attempt.node);
+        let began = self.trail.last(n, |e| matches!(*e, Event::AttemptBegan { attempt: a, .. } if a == attempt)).unwrap_or(0);
+        let settled = self.trail.settlements(Some(period)).iter().any(|tx| (began..n).contains(&tx.n) && tx.by == by);
+        match belief {
+            Belief::Settled => format!("believed that it had settled {period}"),
+            Belief::AlreadySettled => format!("believed that {period} was settled already"),
+            Belief::Busy => format!("found {period} taken"),
+            Belief::Failed if settled => format!("believed that it had failed to settle {period}"),
+            Belief::Failed => format!("failed to settle {period}"),
+        }
+    }
+
+    /// ` as version 7`, if something else that is told claims the same period under it too.
+    fn version(&self, tx: &Tx, period: PeriodId, version: i64) -> String {
+        let same = |e: &Event| matches!(*e, Event::TaskSet { period: p, status: TaskStatus::Executing, version: v, .. } if (p, v) == (period, version));
+        let mut others =
+            self.picked.iter().filter_map(|n| self.trail.tx(*n)).filter(|other| other.n != tx.n && self.trail.rows(other).any(same));
+        match others.next() {
+            None => String::new(),
+            Some(other) if other.n < tx.n => format!(" with the same version {version}"),
+            Some(_) => format!(" with version {version}"),
+        }
+    }
+
+    /// `(earning 3, after 2026-01-10 had ended; 39 in all)`.
+    fn earning(&self, n: usize, earning: i64, player: PlayerId, dated: WallTime) -> String {
+        let mut text = format!("(earning {earning}");
+        let period = self.finding.period.and_then(|period| self.calendar.period(period));
+        if let Some(period) = period.filter(|period| dated >= period.due) {
+            text += &format!(", after {} had ended", period.id);
+        }
+        // What is wrong is a sum, not one earning.
+        if !self.finding.what.contains("earning ") {
+            text += &format!("; {} in all", self.trail.earned(n, player));
+        }
+        text + ")"
     }
 
     /// What a transaction did.
@@ -145,12 +178,13 @@ impl Teller<'_> {
                     settled = Some(period);
                 }
                 Event::FenceSet { token, .. } => said.push(format!("took fence token {token}")),
-                Event::Earned { earning, player, amount, .. } => {
-                    said.push(format!("let {player} earn {amount} points (earning {earning})"));
+                Event::Earned { earning, player, amount, at, .. } => {
+                    let points = words::count(usize::try_from(amount).unwrap_or_default(), "point");
+                    said.push(format!("let {player} earn {points} {}", self.earning(tx.n, earning, player, at)));
                 }
-                Event::TaskSet { period, status, .. } if settled.is_none() => said.push(match status {
+                Event::TaskSet { period, status, version, .. } if settled.is_none() => said.push(match status {
                     TaskStatus::Pending => format!("gave {period} back"),
-                    TaskStatus::Executing => format!("claimed {period}"),
+                    TaskStatus::Executing => format!("claimed {period}{}", self.version(tx, period, version)),
                     TaskStatus::Completed => format!("set {period} to completed"),
                     TaskStatus::Failed => format!("set {period} to failed"),
                     TaskStatus::Dead => format!("gave {period} up as a dead letter"),
@@ -240,7 +274,11 @@ impl Teller<'_> {
             Harm::SlowStep { extra } => (who, format!("took {} longer{}", duration::text(*extra), self.place(n))),
             Harm::JobError { times: 1 } => (format!("the job of {who}"), format!("failed{}", self.place(n))),
             Harm::JobError { times } => (format!("the job of {who}"), format!("failed {times} times in a row{}", self.place(n))),
-            _ => ("a fault struck:".to_owned(), words::fault(planned)),
+            Harm::Late { host, from, extra, lasts } => {
+                let did = format!("took {} longer for {}{}", duration::text(*extra), duration::text(*lasts), self.place(n));
+                (format!("everything between {} and {}", target(*host, &who), target(*from, &who)), did)
+            }
+            harm => (format!("at {who} a fault struck:"), format!("{}{}", words::harm(harm).replace("the node", &who), self.place(n))),
         }
     }
 }
@@ -255,19 +293,13 @@ fn name(host: HostId) -> String {
     }
 }
 
-fn ended(belief: Belief, period: PeriodId) -> String {
-    match belief {
-        Belief::Settled => format!("believed to have settled {period}"),
-        Belief::AlreadySettled => format!("believed {period} settled already"),
-        Belief::Busy => format!("found {period} taken"),
-        Belief::Failed => format!("failed to settle {period}"),
-    }
-}
-
-/// What no event tells: what did not happen, or what is wrong about the last one.
-fn end(finding: &Finding) -> String {
-    match finding.mark {
-        Mark::Letter(Letter::D | Letter::Two) => String::new(),
-        Mark::Letter(Letter::S | Letter::E | Letter::C | Letter::L | Letter::K) | Mark::Panicked | Mark::NeverEnded => finding.what.clone(),
+/// Whom a fault strikes, `who` being the node that set it off.
+fn target(target: Target, who: &str) -> String {
+    match target {
+        Target::Host(host) => name(host),
+        Target::Self_ => who.to_owned(),
+        Target::AllNodes => "every node".to_owned(),
+        Target::Everyone => "everyone else".to_owned(),
+        Target::Peer => "the server that it talked to".to_owned(),
     }
 }

@@ -1,0 +1,127 @@
+//! What is told of events, one behind the other.
+
+use crate::explore::{Finding, Mark};
+use crate::id::Letter;
+use crate::settlement::Calendar;
+use crate::time::SimTime;
+
+/// What is told of one event.
+pub struct Told {
+    /// When it happened.
+    pub at: SimTime,
+    /// The subject.
+    pub who: String,
+    /// The rest.
+    pub did: String,
+}
+
+impl Told {
+    /// `2026-01-10 00:00:03.412  n1 got the lease for 30m`.
+    pub fn line(&self, calendar: &Calendar) -> String {
+        format!("{}  {} {}", calendar.shows(self.at), self.who, self.did.trim_end_matches(','))
+    }
+}
+
+/// All of it as one sentence. Whoever did the last thing as well is not named again, and what happened in the same second has its time from it.
+pub fn sentence(told: &[Told], finding: &Finding, calendar: &Calendar) -> String {
+    let mut text = String::new();
+    let shown: Vec<(String, String)> = told.iter().map(|one| second(calendar, one.at)).collect();
+    let last_who = told.iter().rposition(|one| told.last().is_some_and(|last| last.who != one.who)).map_or(0, |n| n + 1);
+    // The period's name tells the day, if everything is of that day.
+    let named = |day: &String| finding.period.is_none_or(|period| period.to_string() == *day);
+    let one_day = shown.first().is_some_and(|(first, _)| named(first) && shown.iter().all(|(day, _)| day == first));
+    for (n, one) in told.iter().enumerate() {
+        let same = n > 0 && told[n - 1].who == one.who;
+        let closes = n + 1 == told.len() || told[n + 1].who != one.who;
+        text += match (n, same, closes) {
+            (0, ..) => "",
+            (_, true, true) => " and ",
+            (_, false, _) if n == last_who => ", and ",
+            (_, true, false) | (_, false, _) => ", ",
+        };
+        if !same {
+            text += &one.who;
+            text += " ";
+        }
+        let (day, second) = &shown[n];
+        let before = n.checked_sub(1).map(|before| &shown[before]);
+        if before == Some(&shown[n]) {
+            text += one.did.trim_end_matches(',');
+            continue;
+        }
+        text += &one.did;
+        let same_day = before.map_or(one_day, |(before, _)| before == day);
+        let just_named = one.did.contains(day.as_str());
+        if !same_day && !just_named {
+            text += " on ";
+            text += day;
+        }
+        text += " at ";
+        text += second;
+        if !same_day && just_named {
+            text += " that day";
+        }
+    }
+    let end = short(&end(finding), shown.last().map(|(day, _)| day.as_str()));
+    let mut whole = [text, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    whole.push('.');
+    whole
+}
+
+/// The day and the second of a time.
+fn second(calendar: &Calendar, at: SimTime) -> (String, String) {
+    let shown = calendar.shows(at);
+    let (day, time) = shown.split_once(' ').unwrap_or((&shown, ""));
+    (day.to_owned(), time.split('.').next().unwrap_or(time).to_owned())
+}
+
+/// What no event tells: what did not happen, or what is wrong about the last one.
+fn end(finding: &Finding) -> String {
+    match finding.mark {
+        Mark::Letter(Letter::D | Letter::Two) => String::new(),
+        Mark::Letter(Letter::S | Letter::E | Letter::C | Letter::L | Letter::K) | Mark::Panicked | Mark::NeverEnded => finding.what.clone(),
+    }
+}
+
+/// A text whose times have no milliseconds, and no date if they are of `day`.
+fn short(text: &str, day: Option<&str>) -> String {
+    let mut short = String::new();
+    let mut rest = text;
+    while let Some(one) = rest.chars().next() {
+        match rest.get(..TIME.len()).filter(|time| is_time(time)) {
+            Some(time) => {
+                let (of, second) = (&time[..10], &time[11..19]);
+                if day != Some(of) {
+                    short += of;
+                    short += " ";
+                }
+                short += second;
+                rest = &rest[TIME.len()..];
+            }
+            None => {
+                short.push(one);
+                rest = &rest[one.len_utf8()..];
+            }
+        }
+    }
+    short
+}
+
+/// How a calendar shows a time.
+const TIME: &str = "0000-00-00 00:00:00.000";
+
+fn is_time(text: &str) -> bool {
+    text.bytes().zip(TIME.bytes()).all(|(is, like)| if like == b'0' { is.is_ascii_digit() } else { is == like })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn a_time_of_the_day_in_question_has_no_date() {
+        let text = "2026-01-10 ended at 2026-01-10 00:00:00.000 − had to be settled by 2026-01-11 02:00:51.492: never";
+        assert_eq!(short(text, Some("2026-01-10")), "2026-01-10 ended at 00:00:00 − had to be settled by 2026-01-11 02:00:51: never");
+        assert_eq!(short("at 2026-01-10 00:00:00.000", None), "at 2026-01-10 00:00:00");
+    }
+}

@@ -1,0 +1,162 @@
+//! A history with its transactions found, and what its events say about one another.
+
+use crate::id::{AttemptId, HostId, PeriodId, PlayerId};
+use crate::time::SimTime;
+use crate::trace::{Belief, Event, Phase, Record, TaskStatus, Trace};
+use std::ops::Range;
+use std::time::Duration;
+
+/// A committed transaction.
+#[derive(Clone, Debug)]
+pub struct Tx {
+    /// Its `Committed`.
+    pub n: usize,
+    /// Whose it is.
+    pub by: HostId,
+    /// Its rows.
+    pub rows: Range<usize>,
+}
+
+/// A history, with its transactions found.
+pub struct Trail<'a> {
+    /// Everything that happened.
+    pub records: &'a [Record],
+    /// Its transactions, in order.
+    pub txs: Vec<Tx>,
+}
+
+impl<'a> Trail<'a> {
+    /// Reads a history.
+    pub fn of(trace: &'a Trace) -> Trail<'a> {
+        let records = trace.records();
+        let mut txs = Vec::new();
+        for (n, record) in records.iter().enumerate() {
+            let Event::Committed { tx, by, .. } = record.event else { continue };
+            let rows = records[n + 1..].iter().take_while(|r| r.event.transaction() == Some(tx)).count();
+            txs.push(Tx { n, by, rows: n + 1..n + 1 + rows });
+        }
+        Trail { records, txs }
+    }
+
+    /// The transaction whose `Committed` stands at `n`.
+    pub fn tx(&self, n: usize) -> Option<&Tx> {
+        self.txs.iter().find(|tx| tx.n == n)
+    }
+
+    /// The rows of a transaction.
+    pub fn rows(&self, tx: &Tx) -> impl Iterator<Item = &Event> + use<'_> {
+        self.records[tx.rows.clone()].iter().map(|r| &r.event)
+    }
+
+    /// The transactions that settled a period, or any if none is given: those that wrote its settlement row or its ranking.
+    pub fn settlements(&self, period: Option<PeriodId>) -> Vec<&Tx> {
+        let of = |p: PeriodId| period.is_none_or(|period| period == p);
+        let settles = |e: &Event| matches!(*e, Event::Settled { period, .. } | Event::Ranked { period, .. } if of(period));
+        self.txs.iter().filter(|tx| self.rows(tx).any(settles)).collect()
+    }
+
+    /// Whether a transaction settles a period.
+    pub fn settles(&self, tx: &Tx) -> bool {
+        self.rows(tx).any(|e| matches!(e, Event::Settled { .. } | Event::Ranked { .. }))
+    }
+
+    /// Whether a transaction claims a period: sets its task to executing.
+    pub fn claims(&self, tx: &Tx) -> bool {
+        self.rows(tx).any(|e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, .. }))
+    }
+
+    /// The last event before `before` for which `is` holds.
+    pub fn last(&self, before: usize, is: impl Fn(&Event) -> bool) -> Option<usize> {
+        self.records[..before].iter().rposition(|r| is(&r.event))
+    }
+
+    /// How many records there are up to a time, with it.
+    pub fn until(&self, at: SimTime) -> usize {
+        self.records.partition_point(|r| r.at <= at)
+    }
+
+    /// Whether what a host had sent arrived at `n`, when it was down, stopped, or no longer at it. `began`: when its transaction did.
+    pub fn arrived_late(&self, n: usize, by: HostId, began: SimTime) -> bool {
+        let HostId::Node(node) = by else { return false };
+        let mut over: Option<SimTime> = None;
+        let mut stopped = false;
+        for record in &self.records[..n] {
+            match record.event {
+                Event::Paused { host } if host == by => stopped = true,
+                Event::Resumed { host } if host == by => stopped = false,
+                Event::Crashed { host } | Event::PoweredOff { host } if host == by => (over, stopped) = (Some(record.at), false),
+                Event::AttemptEnded { attempt, .. } if attempt.node == node => over = Some(record.at),
+                // It does something new, unless the transaction is of before.
+                Event::Step { attempt, phase: Phase::Before, .. } if attempt.node == node && over.is_some_and(|over| began >= over) => {
+                    over = None;
+                }
+                _ => {}
+            }
+        }
+        stopped || over.is_some()
+    }
+
+    /// Who asked for the payment at `n`: the only attempt that waits for one.
+    pub fn payer(&self, n: usize) -> Option<AttemptId> {
+        let mut waiting: Vec<AttemptId> = Vec::new();
+        for record in &self.records[..n] {
+            let Event::Step { attempt, step, phase } = record.event else { continue };
+            if step != "pay" && !step.ends_with(".pay") {
+                continue;
+            }
+            waiting.retain(|other| *other != attempt);
+            if phase != Phase::After {
+                waiting.push(attempt);
+            }
+        }
+        if let [one] = waiting[..] { Some(one) } else { None }
+    }
+
+    /// What an attempt believed at its end.
+    pub fn belief(&self, of: AttemptId) -> Option<Belief> {
+        self.records.iter().find_map(|r| match r.event {
+            Event::AttemptEnded { attempt, belief, .. } if attempt == of => Some(belief),
+            _ => None,
+        })
+    }
+
+    /// The last time before `n` that a host's lease was set to run out, by itself: when, for how long, and whether that was a renewal.
+    pub fn extended(&self, n: usize, holder: HostId) -> Option<(SimTime, u64, bool)> {
+        let granted = self.last(n, |e| matches!(*e, Event::LeaseGranted { to, .. } if to == holder))?;
+        let Event::LeaseGranted { ttl_ms, .. } = self.records[granted].event else { return None };
+        let mut last = (self.records[granted].at, ttl_ms, false);
+        for record in &self.records[granted..n] {
+            match record.event {
+                // The second command of a grant without an expiry is no renewal.
+                Event::LeaseExtended { holder: of, ttl_ms, .. } if of == holder => last = (record.at, ttl_ms, last.1 > 0),
+                Event::LeaseReturned { holder: of } if of == holder => return None,
+                _ => {}
+            }
+        }
+        Some(last)
+    }
+
+    /// When the lease ran out that the store found expired at `n`, if the store's clock was right all along.
+    pub fn ran_out(&self, n: usize, holder: HostId) -> Option<SimTime> {
+        let wrong = |e: &Event| matches!(e, Event::ClockSet { host: HostId::Lease, .. } | Event::ClockDrifts { host: HostId::Lease, .. });
+        if self.last(n, wrong).is_some() {
+            return None;
+        }
+        let (at, ttl_ms, _) = self.extended(n, holder)?;
+        let over = at + Duration::from_millis(ttl_ms);
+        (ttl_ms > 0 && over <= self.records[n].at).then_some(over)
+    }
+
+    /// What a player has earned by the commit at `n` and no settlement before it has counted.
+    pub fn earned(&self, n: usize, by: PlayerId) -> i64 {
+        let of = |tx: &Tx| self.records[tx.rows.clone()].iter().map(|r| r.event);
+        let before = || self.txs.iter().take_while(|tx| tx.n <= n);
+        let marked: Vec<i64> =
+            before().flat_map(of).filter_map(|e| if let Event::Marked { earning, .. } = e { Some(earning) } else { None }).collect();
+        let points = |e| match e {
+            Event::Earned { earning, player, amount, .. } if player == by && !marked.contains(&earning) => Some(amount),
+            _ => None,
+        };
+        before().flat_map(of).filter_map(points).sum()
+    }
+}
