@@ -264,9 +264,41 @@ fn a_replay_tells_from_when_on_it_was_doomed() {
     let json: serde_json::Value = serde_json::from_slice(&desk.run(&["replay", WITNESS, "--doomed", "--json"]).stdout).unwrap();
     assert_eq!((json["doomed"]["rule"].as_str(), json["doomed"]["tries"].as_u64()), (Some("settled-once"), Some(20)));
     assert!(json["doomed"]["from_ms"].is_u64());
+    let narrow = text(&desk.command(&["replay", WITNESS, "--doomed"]).env("COLUMNS", "60").output().unwrap().stdout);
+    let head: Vec<&str> = narrow.lines().skip_while(|line| !line.starts_with("settled-once broke in so many")).take(3).collect();
+    assert!(head.join(" ").ends_with("with other luck, and without the faults that had not struck by then, begun after:"), "{narrow}");
+    assert!(head.iter().all(|line| line.chars().count() <= 60), "{narrow}");
+    // What happened is told in words, not as a program keeps it.
+    let skewed = text(&desk.run(&["replay", "--strategy", "lease-set-px", "--faults", "skew", "--doomed"]).stdout);
+    let (_, moments) = skewed.split_once("begun after:\n").unwrap();
+    assert!(!moments.contains(['{', '}']), "{moments}");
+    assert_eq!(moments.lines().take_while(|line| !line.is_empty()).count(), 1, "it was certain at the beginning: {moments}");
     refused(
         &desk.run(&["replay", "--strategy", "no-guard", "--faults", "calm", "--doomed", "--engine", "turmoil"]),
         &["event engine only"],
     );
     refused(&desk.run(&["replay", "--strategy", "dual-guard", "--faults", "calm", "--doomed"]), &["nothing broke"]);
+}
+
+/// A witness that was shrunk is about one rule; what else broke in it, if earlier, is not what it was doomed to.
+#[test]
+fn a_shrunk_witness_is_doomed_to_the_rule_that_it_was_shrunk_for() {
+    let (desk, shrunk) = Desk::with_witness();
+    let shrunk: toml::Table = toml::from_str(&shrunk).unwrap();
+    // As it was found, it breaks more than one.
+    let whole = desk.run(&["--strategy", "lease-set-px-checked", "--faults", "pause", "--seeds", "3", "--no-shrink"]);
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    let whole = fs::read_to_string(desk.path("reports/witnesses/lease-set-px-checked--pause.toml")).unwrap();
+    let mut told: toml::Table = toml::from_str(&whole).unwrap();
+    let rules: Vec<String> = told["violation"].as_array().unwrap().iter().map(|broke| broke["rule"].as_str().unwrap().to_owned()).collect();
+    let last = rules.last().unwrap();
+    assert_ne!(&rules[0], last, "{rules:?}");
+    told.insert("shrunk_from".to_owned(), shrunk["shrunk_from"].clone());
+    told["shrunk_from"]["rule"] = last.clone().into();
+    fs::write(desk.path("w.toml"), told.to_string()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&desk.run(&["replay", "w.toml", "--doomed", "--json"]).stdout).unwrap();
+    assert_eq!(json["doomed"]["rule"].as_str(), Some(last.as_str()));
+    let story = text(&desk.run(&["replay", "w.toml", "--doomed"]).stdout);
+    assert!(story.contains(&format!("continuations break {last}")), "{story}");
+    assert!(story.contains(&format!("{last} broke in so many of 20 continuations")), "{story}");
 }

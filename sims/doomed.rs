@@ -5,6 +5,7 @@ use onceproof::class::FaultClass;
 use onceproof::explore::doomed::{Doom, Doomed, Undecidable};
 use onceproof::explore::{Observed, Subject, observe};
 use onceproof::id::HostId;
+use onceproof::invariant::Verdict;
 use onceproof::plan::{FaultPlan, Harm, Target, Trigger};
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
@@ -112,6 +113,45 @@ fn without_luck_it_is_certain_from_the_beginning() {
     assert!(doom.moments.iter().all(|m| m.broke == 20), "{doom:#?}");
     assert_eq!(doom.from, Some(doom.moments[0]));
     assert_eq!(doom.moments[0].at, SimTime::ZERO);
+}
+
+/// A clock that is wrong from the beginning has struck before anything can be continued: with it every seed breaks,
+/// so the run was doomed at the beginning, and not when somebody later did something.
+#[test]
+fn what_strikes_at_the_beginning_has_struck_in_every_continuation() {
+    let deployment = deployed(&one_period("lease-set-px"));
+    let clock = Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: -600_000 };
+    let plan = fault(clock, Trigger::start());
+    let other = deployment.run_reseeded(SEED, &plan, SimTime::ZERO, Seed(3)).expect("it can be simulated");
+    let run = deployment.run(Seed(3), &plan).expect("it can be simulated");
+    assert_eq!(other.trace.digest(), run.trace.digest(), "drawn anew from the beginning, it is the run of the other seed");
+    let (doom, _) = doomed(&deployment, &plan, "settled-once");
+    assert!(doom.moments.iter().all(|m| m.broke == 20), "{doom:#?}");
+    assert_eq!(doom.from.map(|m| m.after), Some(None), "{doom:#?}");
+}
+
+/// A moment at time zero is another than the beginning, and each has continuations of its own.
+#[test]
+fn the_beginning_and_a_moment_at_time_zero_are_told_apart() {
+    let deployment = deployed(&one_period("table-key-ignores-error"));
+    let plan = fault(Harm::ClockOffset { host: Target::Host(HostId::Lease), by_ms: 1 }, Trigger::start());
+    let seen = (0..60).map(|n| SEED.nth(n)).find_map(|seed| {
+        let seen = observe(&deployment, FaultClass::Skew, seed, &plan).expect("it can be simulated");
+        seen.findings.iter().any(|f| f.rule == "paid-once").then_some((seed, seen))
+    });
+    let (seed, seen) = seen.expect("two transactions meet in one run of four");
+    let run = Doomed { deployment: &deployment, class: FaultClass::Skew, seed, plan: &plan, seen: &seen };
+    let doom = run.to("paid-once", 20, 2, &AtomicBool::new(false)).expect("it can be told");
+    let breaks = |from: SimTime| {
+        let seeds = (0..20).map(|n| seed.fork("doomed").nth(n));
+        let runs = seeds.map(|other| deployment.run_reseeded(seed, &plan, from, other).expect("it can be simulated"));
+        runs.filter(|run| {
+            deployment.judge(run).iter().any(|(id, verdict)| id.name() == "paid-once" && matches!(verdict, Verdict::Broken(_)))
+        })
+        .count() as u64
+    };
+    let shares: Vec<_> = doom.moments[..2].iter().map(|m| (m.at, m.after.is_none(), m.broke)).collect();
+    assert_eq!(shares, [(SimTime::ZERO, true, breaks(SimTime::ZERO)), (SimTime::ZERO, false, breaks(SimTime(1)))]);
 }
 
 /// What cannot be told is an error, not a moment.

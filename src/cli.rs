@@ -129,7 +129,7 @@ struct VerifyArgs {
     /// Network that carries the runs: event (ours) or turmoil (tick-driven, slow, independent)
     #[arg(long, value_name = "ENGINE", default_value = "event")]
     engine: String,
-    /// Keep witnesses as they were found, instead of the smallest run that breaks the same rule
+    /// Keep witnesses as they were found, instead of the smallest run that breaks the same rule; on turmoil nothing is shrunk
     #[arg(long)]
     no_shrink: bool,
     /// Folder for verdicts.json and witnesses
@@ -178,7 +178,8 @@ struct ReplayArgs {
     /// Every record of the run instead of its story
     #[arg(long)]
     records: bool,
-    /// Also find the moment from which it could only end so: continue the run from each of its moments under other seeds (event engine only)
+    /// Also find the moment from which it could only end so: continue the run from each of its moments under other seeds,
+    /// without the faults that had not struck by then (event engine only)
     #[arg(long, conflicts_with = "records")]
     doomed: bool,
     /// The run as JSON instead of its story: each fault planned, fired, felt and by what, and what broke

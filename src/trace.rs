@@ -4,6 +4,8 @@
 //! and no invariant trusts it. The [`Digest`] covers every record in order, so two runs with
 //! equal digests told the same history.
 
+mod told;
+
 use crate::id::{AttemptId, FaultId, HostId, NodeId, PeriodId, PlayerId, TxId};
 use crate::time::{SimTime, WallTime};
 use serde::{Deserialize, Serialize};

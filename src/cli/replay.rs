@@ -8,7 +8,7 @@ use crate::explore::doomed::{Doom, Doomed, TRIES, Undecidable};
 use crate::explore::observe::NoResult;
 use crate::explore::subject::varied;
 use crate::explore::witness::Expected;
-use crate::explore::{Mark, Observed, Subject, Witness, observe};
+use crate::explore::{Finding, Mark, Observed, Subject, Witness, observe};
 use crate::plan::FaultPlan;
 use crate::report::knobs::{self, Drawn};
 use crate::report::words::{self, count, wrap};
@@ -154,7 +154,7 @@ impl Told {
                 knobs: &self.knobs,
                 plan: &self.plan,
                 seen,
-                doom: seen.findings.first().zip(doom),
+                doom: self.what_broke(seen).zip(doom),
             });
         }
         let engine = words::engine(self.engine, scenario.time_scale);
@@ -164,7 +164,7 @@ impl Told {
         let lines = if args.records {
             story::records(&seen.run.trace, calendar)
         } else {
-            let told = seen.findings.first().zip(doom);
+            let told = self.what_broke(seen).zip(doom);
             let note = told.and_then(|(finding, doom)| doom::note(finding, doom));
             let mut lines = story::noted(seen, &self.plan, calendar, scenario.nodes, out::width(), note);
             lines.extend(told.into_iter().flat_map(|(finding, doom)| doom::table(finding, doom, seen, calendar, out::width())));
@@ -174,9 +174,16 @@ impl Told {
         drawn.iter().chain(&lines).fold(wrapped(&head) + "\n", |text, line| text + line + "\n")
     }
 
-    /// From when on the worst of what broke had to break.
+    /// What broke that the run is about: what its witness was shrunk for, or else the worst.
+    fn what_broke<'a>(&self, seen: &'a Observed) -> Option<&'a Finding> {
+        let kept = self.witness.as_ref().and_then(|witness| witness.shrunk_from.as_ref());
+        let about = kept.and_then(|from| seen.findings.iter().find(|finding| finding.rule == from.rule));
+        about.or(seen.findings.first())
+    }
+
+    /// From when on that had to break.
     fn doom(&self, seen: &Observed) -> Result<Doom, Failure> {
-        let rule = seen.findings.first().map(|finding| finding.rule);
+        let rule = self.what_broke(seen).map(|finding| finding.rule);
         let rule = rule.ok_or_else(|| Failure::usage("nothing broke in this run, so it was never doomed; leave --doomed out"))?;
         let threads = crate::cli::threads(None);
         listen_for_interrupts();

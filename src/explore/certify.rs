@@ -69,7 +69,7 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |record: &Option<Record>| record.map_or("the end".to_owned(), |r| format!("{:?} at {}", r.event, r.at));
+        let told = |record: &Option<Record>| record.map_or("the end".to_owned(), |r| r.to_string());
         match self {
             Difference::Record { number, first, second } => {
                 write!(f, "record {number} was {} and is now {}", told(first), told(second))

@@ -26,7 +26,7 @@ const MOMENTS: usize = 60;
 pub struct Moment {
     /// What happens up to this time, with it, is as it was.
     pub at: SimTime,
-    /// The last record that is kept; `None` at the beginning.
+    /// The last record that is kept; `None` at the beginning, when only what strikes there has struck.
     pub after: Option<usize>,
     /// How many continuations broke the rule.
     pub broke: u64,
@@ -132,7 +132,7 @@ impl Doomed<'_> {
                 let count =
                     (0..tries).map(|n| self.breaks_after(finding.mark, finding.rule, *moment, self.seed.fork("doomed").nth(n), cancelled));
                 let broke = count.collect::<Result<Vec<bool>, _>>().map(|broke| broke.into_iter().filter(|broke| *broke).count() as u64);
-                share.push((moment.at, broke));
+                share.push((moment.after, broke));
             }
             share
         };
@@ -141,7 +141,7 @@ impl Doomed<'_> {
             workers.into_iter().flat_map(|w| w.join().expect("panics of runs are contained")).collect()
         });
         let of = |moment: &Moment| {
-            let (_, broke) = shares.iter().find(|(at, _)| *at == moment.at).expect("every moment was looked at");
+            let (_, broke) = shares.iter().find(|(after, _)| *after == moment.after).expect("every moment was looked at");
             broke.clone().map(|broke| Moment { broke, ..*moment })
         };
         moments.iter().map(of).collect()

@@ -3,10 +3,9 @@
 use crate::explore::doomed::{Doom, Moment};
 use crate::explore::{Finding, Observed};
 use crate::report::paint::{ALARM, FAINT, STRONG, paint};
-use crate::report::words::fit;
+use crate::report::words::{fit, wrap};
 use crate::settlement::Calendar;
 use crate::time::SimTime;
-use crate::trace::Event;
 use serde::Serialize;
 
 /// The moment in the story, if there is one.
@@ -17,11 +16,15 @@ pub fn note(finding: &Finding, doom: &Doom) -> Option<(SimTime, String)> {
 
 /// The moments at which the share changes, with what had just happened.
 pub fn table(finding: &Finding, doom: &Doom, seen: &Observed, calendar: &Calendar, width: usize) -> Vec<String> {
-    let head = format!("{} broke in so many of {} continuations with other luck, begun after:", finding.rule, doom.tries);
-    let mut lines = vec![String::new(), paint(STRONG, &head)];
+    let head = format!(
+        "{} broke in so many of {} continuations with other luck, and without the faults that had not struck by then, begun after:",
+        finding.rule, doom.tries
+    );
+    let mut lines = vec![String::new()];
+    lines.extend(wrap(&head, width).into_iter().map(|line| paint(STRONG, &line)));
     let mut last = None;
     for moment in &doom.moments {
-        let is_doom = doom.from.is_some_and(|from| from.at == moment.at);
+        let is_doom = doom.from == Some(*moment);
         if last == Some(moment.broke) && !is_doom {
             continue;
         }
@@ -36,13 +39,7 @@ pub fn table(finding: &Finding, doom: &Doom, seen: &Observed, calendar: &Calenda
 }
 
 fn event(moment: &Moment, seen: &Observed) -> String {
-    match moment.after.map(|n| seen.run.trace.records()[n].event) {
-        None => "the beginning".to_owned(),
-        Some(Event::Step { attempt, step, phase }) => format!("{attempt} in `{step}` ({phase})"),
-        Some(Event::Fired { fault }) => format!("{fault} struck"),
-        Some(Event::Felt { fault, proof }) => format!("{fault} was felt: {proof}"),
-        Some(other) => format!("{other:?}"),
-    }
+    moment.after.map_or("the beginning".to_owned(), |n| seen.run.trace.records()[n].event.to_string())
 }
 
 /// The same for programs.

@@ -142,7 +142,7 @@ impl Deployment {
     /// As [`Deployment::run`] until `at`, and what happens before `at` is the same to the byte. From
     /// then on everything that is left to luck is drawn from `other`: latencies, ties, the order of
     /// ready tasks, what hosts draw, and who earns what. What goes wrong is luck too: a fault that has
-    /// not struck before `at` does not strike.
+    /// not struck before `at` does not strike, unless it strikes at the beginning, before any host boots.
     ///
     /// # Errors
     /// As [`Deployment::run`], or the engine is turmoil.

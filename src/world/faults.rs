@@ -77,9 +77,11 @@ impl Faults {
         self.over.set(Some(at));
     }
 
-    /// Whether a fault comes too late to strike.
+    /// Whether a fault comes too late to strike. What strikes at the beginning, before any host boots, never does.
     fn is_over(&self, id: FaultId, now: SimTime) -> bool {
-        self.over.get().is_some_and(|over| over <= now) && self.receipts.borrow()[usize::from(id.0)].fired.is_none()
+        let n = usize::from(id.0);
+        let is_late = self.over.get().is_some_and(|over| over <= now) && self.plan[n].when != Trigger::start();
+        is_late && self.receipts.borrow()[n].fired.is_none()
     }
 
     /// Whether some clock may change its rate while somebody sleeps by it.

@@ -146,10 +146,10 @@ impl fmt::Display for Parting {
         match self {
             Parting::Plan => f.write_str("its fault plan is drawn otherwise here"),
             Parting::Record { number, here, there } => {
-                let here = here.as_ref().map_or("the end".to_owned(), told);
+                let here = here.map_or("the end".to_owned(), |record| record.to_string());
                 let there = match there {
                     There::Told(told) => told.as_str(),
-                    There::Untold => "something else",
+                    There::Untold => "another one, which only a certificate made with --full names",
                     There::End => "the end",
                 };
                 write!(f, "it first differs at record {number}: here that is {here}, there {there}")
@@ -157,11 +157,6 @@ impl fmt::Display for Parting {
             Parting::Beneath => f.write_str("every record is the same, but not what the network did beneath them"),
         }
     }
-}
-
-/// A record as text.
-fn told(record: &Record) -> String {
-    format!("{:?} at {}", record.event, record.at)
 }
 
 fn json<T: Serialize>(what: &T) -> String {
@@ -200,7 +195,7 @@ impl Entry {
             digest: trace.digest(),
             records: trace.records().len(),
             marks: marks(trace),
-            told: full.then(|| trace.records().iter().map(told).collect()),
+            told: full.then(|| trace.records().iter().map(Record::to_string).collect()),
         }
     }
 
