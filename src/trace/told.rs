@@ -104,6 +104,9 @@ impl fmt::Display for Event {
             Event::Waited { by } => write!(f, "a request of {by} waits for the lease store"),
             Event::CommitRefused { by } => write!(f, "a commit of {by} was refused"),
             Event::SessionEnded { by } => write!(f, "a session of {by} was ended"),
+            Event::GoesOn { attempt, step } => write!(f, "`{step}` of attempt {attempt} goes on"),
+            Event::Lags { from, to } => write!(f, "everything from {from} to {to} takes longer from now on"),
+            Event::Prompt { from, to } => write!(f, "everything from {from} to {to} takes as long as usual again"),
         }
     }
 }

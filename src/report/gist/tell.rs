@@ -88,7 +88,7 @@ impl Teller<'_> {
                 let asked = self.asked(n, period);
                 ("the payout service".to_owned(), format!("paid {player} {amount} for rank {rank} of {period}{again}{asked}"))
             }
-            other => ("the run".to_owned(), format!("recorded {other:?}")),
+            other => ("the run".to_owned(), format!("recorded that {other}")),
         }
     }
 
