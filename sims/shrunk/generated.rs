@@ -67,8 +67,8 @@ zone = "Asia/Shanghai"
     assert!(broken.contains(&"ranking-right"), "ranking-right holds; broken: {broken:?}");
 }
 
-/// n0 got the lease, without an expiry, at 00:00:03 and crashed before `lease.expire`; the lease
-/// granted to n0 at 00:00:03 never expires and is still held.
+/// n0 got the lease without an expiry at 00:00:03 and crashed before `lease.expire`; the lease granted
+/// to n0 at 00:00:03 never expires and is still held.
 #[test]
 fn lease_setnx_expire_under_crash_breaks_nothing_stuck() {
     use onceproof::explore::observe;
@@ -186,8 +186,8 @@ when = { nth = 1, phase = "sent", step = "task.claim" }
     assert!(broken.contains(&"settled-in-the-end"), "settled-in-the-end holds; broken: {broken:?}");
 }
 
-/// n1 got the lease for 30s at 00:00:03, the lease store lost the lease of n1, last renewed at
-/// 00:01:54, at 00:02:03, n1 took 500ms longer before `tx.begin`, n0 got the lease for 30s, n1 settled
+/// n1 got the lease for 30s at 00:00:03, the lease store lost the lease of n1 (last renewed at
+/// 00:01:54) at 00:02:03, n1 took 500ms longer before `tx.begin`, n0 got the lease for 30s, n1 settled
 /// 2026-01-10, and n0 settled 2026-01-10 again at 00:04:04.
 #[test]
 fn lease_watchdog_under_lease_loss_breaks_settled_once() {

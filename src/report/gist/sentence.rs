@@ -18,7 +18,7 @@ pub struct Told {
 impl Told {
     /// `2026-01-10 00:00:03.412  n1 got the lease for 30m`.
     pub fn line(&self, calendar: &Calendar) -> String {
-        format!("{}  {} {}", calendar.shows(self.at), self.who, self.did.trim_end_matches(','))
+        format!("{}  {} {}", calendar.shows(self.at), self.who, self.did)
     }
 }
 
@@ -46,7 +46,7 @@ pub fn sentence(told: &[Told], finding: &Finding, calendar: &Calendar) -> String
         let (day, second) = &shown[n];
         let before = n.checked_sub(1).map(|before| &shown[before]);
         if before == Some(&shown[n]) {
-            text += one.did.trim_end_matches(',');
+            text += &one.did;
             continue;
         }
         text += &one.did;

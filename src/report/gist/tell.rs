@@ -43,12 +43,12 @@ impl Teller<'_> {
             }
             Event::LeaseGranted { to, ttl_ms } => {
                 let did = match self.expiry(n, to, ttl_ms) {
-                    0 => "got the lease, without an expiry,".to_owned(),
+                    0 => "got the lease without an expiry".to_owned(),
                     ms => format!("got the lease for {}", duration::text(Duration::from_millis(ms))),
                 };
                 self.on_time(n, to, self.trail.records[n].at, "request", did)
             }
-            Event::LeaseRefused { to, holder } => by(&to, format!("was refused the lease, which {holder} holds,")),
+            Event::LeaseRefused { to, holder } => by(&to, format!("was refused the lease that {holder} holds")),
             Event::LeaseExpired { holder } => {
                 let did = if self.trail.ran_out(n, holder).is_some() { "expired" } else { "was found expired" };
                 (self.lease(n, holder), did.to_owned())
@@ -74,7 +74,7 @@ impl Teller<'_> {
             Event::Panicked { host } => by(&host, "panicked".to_owned()),
             Event::AttemptBegan { attempt, period, wall } => {
                 let off = wall.0 - self.calendar.origin.wall(self.trail.records[n].at).0;
-                let clock = if off == 0 { String::new() } else { format!(" by its clock, {} wrong,", words::signed(off)) };
+                let clock = if off == 0 { String::new() } else { format!(" by its clock ({} wrong)", words::signed(off)) };
                 by(&attempt.node, format!("set about {period}{clock}"))
             }
             Event::AttemptEnded { attempt, period, belief } => by(&attempt.node, self.ended(n, belief, period)),
@@ -104,7 +104,7 @@ impl Teller<'_> {
     /// A host's lease, and when it was renewed last.
     fn lease(&self, n: usize, holder: HostId) -> String {
         match self.trail.extended(n, holder) {
-            Some((at, _, true)) => format!("the lease of {holder}, last renewed at {},", self.second(at)),
+            Some((at, _, true)) => format!("the lease of {holder} (last renewed at {})", self.second(at)),
             _ => format!("the lease of {holder}"),
         }
     }
@@ -140,15 +140,19 @@ impl Teller<'_> {
         }
     }
 
-    /// ` as version 7`, if something else that is told claims the same period under it too.
+    /// ` with the same version 7`, if a claim of the same period that is told before had it too, or
+    /// ` in the same second`, if that is all there is to tell one from the other.
     fn version(&self, tx: &Tx, period: PeriodId, version: i64) -> String {
         let same = |e: &Event| matches!(*e, Event::TaskSet { period: p, status: TaskStatus::Executing, version: v, .. } if (p, v) == (period, version));
-        let mut others =
-            self.picked.iter().filter_map(|n| self.trail.tx(*n)).filter(|other| other.n != tx.n && self.trail.rows(other).any(same));
-        match others.next() {
-            None => String::new(),
-            Some(other) if other.n < tx.n => format!(" with the same version {version}"),
-            Some(_) => format!(" with version {version}"),
+        let claims = self.picked.iter().filter_map(|n| self.trail.tx(*n));
+        let Some(other) = claims.filter(|other| other.n < tx.n).rfind(|other| self.trail.rows(other).any(same)) else {
+            return String::new();
+        };
+        let [before, now] = [other.n, tx.n].map(|n| self.calendar.origin.wall(self.trail.records[n].at).0.div_euclid(1000));
+        match version {
+            _ if before == now => " in the same second".to_owned(),
+            0 => String::new(),
+            version => format!(" with the same version {version}"),
         }
     }
 

@@ -160,3 +160,71 @@ impl<'a> Trail<'a> {
         before().flat_map(of).filter_map(points).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{NodeId, TxId};
+    use crate::time::WallTime;
+
+    const N0: HostId = HostId::Node(NodeId(0));
+    const FIRST: AttemptId = AttemptId { node: NodeId(0), number: 1 };
+    const OTHER: AttemptId = AttemptId { node: NodeId(1), number: 1 };
+
+    /// One event a second.
+    fn told(events: &[Event]) -> Trace {
+        let mut trace = Trace::default();
+        for (second, event) in (0..).zip(events) {
+            trace.push(SimTime(second * 1000), *event);
+        }
+        trace
+    }
+
+    fn step(attempt: AttemptId, step: &'static str, phase: Phase) -> Event {
+        Event::Step { attempt, step, phase }
+    }
+
+    fn late(events: &[Event]) -> bool {
+        let trace = told(events);
+        let n = events.len() - 1;
+        let Event::Committed { by, began, .. } = events[n] else { panic!("{events:?}") };
+        Trail::of(&trace).arrived_late(n, by, began)
+    }
+
+    #[test]
+    fn what_a_host_sent_before_it_stopped_arrives_late() {
+        let sent = step(FIRST, "tx.commit", Phase::Before);
+        let commit = |began| Event::Committed { tx: TxId(1), by: N0, began: SimTime(began) };
+        let booted = Event::Booted { host: N0, incarnation: 1 };
+        let failed = Event::AttemptEnded { attempt: FIRST, period: PeriodId(20_260_110), belief: Belief::Failed };
+        assert!(!late(&[sent, commit(0)]), "nothing happened to it");
+        assert!(late(&[sent, Event::Crashed { host: N0 }, booted, commit(0)]));
+        assert!(late(&[sent, Event::Paused { host: N0 }, commit(0)]));
+        assert!(late(&[sent, failed, commit(0)]));
+        assert!(late(&[sent, failed, step(FIRST, "task.claim", Phase::Before), commit(0)]), "its transaction is an old one");
+        assert!(!late(&[sent, failed, step(FIRST, "task.claim", Phase::Before), commit(2500)]), "it did that anew");
+        assert!(!late(&[sent, Event::Paused { host: N0 }, Event::Resumed { host: N0 }, sent, commit(0)]));
+        assert!(!late(&[sent, Event::Crashed { host: HostId::node(1) }, commit(0)]), "somebody else died");
+    }
+
+    #[test]
+    fn a_lease_runs_out_after_its_last_renewal_not_when_it_is_asked_for() {
+        let (granted, renewed) = (Event::LeaseGranted { to: N0, ttl_ms: 2000 }, Event::LeaseExtended { by: N0, holder: N0, ttl_ms: 2000 });
+        let (looked, expired) = (Event::Looked { node: NodeId(1), wall: WallTime(0) }, Event::LeaseExpired { holder: N0 });
+        let ran_out = |events: &[Event]| Trail::of(&told(events)).ran_out(events.len() - 1, N0);
+        assert_eq!(ran_out(&[granted, looked, looked, looked, expired]), Some(SimTime(2000)));
+        assert_eq!(ran_out(&[granted, renewed, looked, looked, expired]), Some(SimTime(3000)));
+        let set = Event::ClockSet { host: HostId::Lease, by: 1000 };
+        assert_eq!(ran_out(&[set, granted, looked, looked, expired]), None, "its clock counts, and that was wrong");
+    }
+
+    #[test]
+    fn a_payment_was_asked_for_by_the_only_one_who_waits() {
+        let paid = Event::Paid { period: PeriodId(20_260_110), rank: 1, player: PlayerId(1), amount: 100, keyed: false };
+        let asks = |attempt| step(attempt, "pay", Phase::Before);
+        let payer = |events: &[Event]| Trail::of(&told(events)).payer(events.len() - 1);
+        assert_eq!(payer(&[asks(FIRST), paid]), Some(FIRST));
+        assert_eq!(payer(&[asks(FIRST), step(FIRST, "pay", Phase::After), asks(OTHER), paid]), Some(OTHER));
+        assert_eq!(payer(&[asks(FIRST), asks(OTHER), paid]), None, "either may have been");
+    }
+}
