@@ -88,20 +88,17 @@ fn short(text: &str, day: Option<&str>) -> String {
     let mut short = String::new();
     let mut rest = text;
     while let Some(one) = rest.chars().next() {
-        match rest.get(..TIME.len()).filter(|time| is_time(time)) {
-            Some(time) => {
-                let (of, second) = (&time[..10], &time[11..19]);
-                if day != Some(of) {
-                    short += of;
-                    short += " ";
-                }
-                short += second;
-                rest = &rest[TIME.len()..];
+        if let Some(time) = rest.get(..TIME.len()).filter(|time| is_time(time)) {
+            let (of, second) = (&time[..10], &time[11..19]);
+            if day != Some(of) {
+                short += of;
+                short += " ";
             }
-            None => {
-                short.push(one);
-                rest = &rest[one.len_utf8()..];
-            }
+            short += second;
+            rest = &rest[TIME.len()..];
+        } else {
+            short.push(one);
+            rest = &rest[one.len_utf8()..];
         }
     }
     short

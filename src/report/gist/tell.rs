@@ -158,16 +158,12 @@ impl Teller<'_> {
 
     /// `(earning 3, after 2026-01-10 had ended; 39 in all)`.
     fn earning(&self, n: usize, earning: i64, player: PlayerId, dated: WallTime) -> String {
-        let mut text = format!("(earning {earning}");
-        let period = self.finding.period.and_then(|period| self.calendar.period(period));
-        if let Some(period) = period.filter(|period| dated >= period.due) {
-            text += &format!(", after {} had ended", period.id);
-        }
-        // What is wrong is a sum, not one earning.
-        if !self.finding.what.contains("earning ") {
-            text += &format!("; {} in all", self.trail.earned(n, player));
-        }
-        text + ")"
+        let period = self.finding.period.and_then(|period| self.calendar.period(period)).filter(|period| dated >= period.due);
+        let after = period.map_or_else(String::new, |period| format!(", after {} had ended", period.id));
+        // What is wrong is a sum, unless it is one earning.
+        let one = self.finding.what.contains("earning ");
+        let sum = if one { String::new() } else { format!("; {} in all", self.trail.earned(n, player)) };
+        format!("(earning {earning}{after}{sum})")
     }
 
     /// What a transaction did.

@@ -101,7 +101,7 @@ impl<'a> Trail<'a> {
         let mut waiting: Vec<AttemptId> = Vec::new();
         for record in &self.records[..n] {
             let Event::Step { attempt, step, phase } = record.event else { continue };
-            if step != "pay" && !step.ends_with(".pay") {
+            if step.rsplit('.').next() != Some("pay") {
                 continue;
             }
             waiting.retain(|other| *other != attempt);
