@@ -48,7 +48,7 @@ impl Teller<'_> {
                 };
                 self.on_time(n, to, self.trail.records[n].at, "request", did)
             }
-            Event::LeaseRefused { to, holder } => by(&to, format!("was refused the lease that {holder} holds")),
+            Event::LeaseRefused { to, holder } => by(&to, format!("was refused {}", self.lease(n, holder))),
             Event::LeaseExpired { holder } => {
                 let did = if self.trail.ran_out(n, holder).is_some() { "expired" } else { "was found expired" };
                 (self.lease(n, holder), did.to_owned())
