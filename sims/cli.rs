@@ -245,6 +245,7 @@ fn what_cannot_be_shrunk_is_told_and_nothing_is_left_behind() {
     refused(&desk.run(&["shrink", WITNESS, "--out", WITNESS]), &["--out is the witness itself"]);
     refused(&desk.run(&["shrink", WITNESS, "--out", "no/such/folder/w.toml"]), &["cannot write no/such/folder/w.toml", "--out"]);
     refused(&desk.run(&["shrink", WITNESS, "--rule", "not-early"]), &["does not break `not-early`; it breaks settled-once"]);
+    refused(&desk.run(&["shrink", WITNESS, "--budget", "-1s"]), &["--budget: `-1s` is not a duration"]);
     refused(&desk.run(&["shrink", WITNESS, "--budget", "soon"]), &["--budget", "`soon` is not a duration"]);
     let digest = witness.lines().find(|line| line.starts_with("digest")).unwrap();
     fs::write(desk.path(WITNESS), witness.replacen(digest, "digest = \"00000000deadbeef\"", 1)).unwrap();

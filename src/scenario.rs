@@ -5,7 +5,7 @@ mod scale;
 mod validate;
 
 pub use rules::Rules;
-pub use validate::Misconfigured;
+pub use validate::{Misconfigured, NODES};
 
 use crate::plan::duration;
 use crate::settlement::Schedule;

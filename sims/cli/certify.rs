@@ -61,9 +61,13 @@ fn a_certificate_that_was_changed_is_told_with_the_record() {
         marks.replace_range(400..404, mark);
         run["marks"] = marks.into();
         run["told"][100] = "another event".into();
+        run["digest"] = "00000000deadbeef".into();
     });
     let here = format!("here that is {}, there another event", told(100));
     distrusted(&done, &["no-guard under crash, seed ", "changed.json", "first differs at record 100: ", &here, "--records`"]);
+    // With the digest of this build's run, other marks are nobody's.
+    let marks = compared(&|run| run["marks"] = "A".repeat(run["marks"].as_str().unwrap().len()).into());
+    refused(&marks, &["changed.json: ", "no-guard under crash, seed ", "the file was changed"]);
     distrusted(&compared(&|run| run["digest"] = "00000000deadbeef".into()), &["not what the network did beneath them"]);
     distrusted(&compared(&|run| run["plan"] = "00000000deadbeef".into()), &["its fault plan is drawn otherwise here"]);
     refused(&compared(&|run| run["scenario"] = "00000000deadbeef".into()), &["changed.json: ", "in another scenario"]);
@@ -86,6 +90,8 @@ fn what_is_no_certificate_of_this_version_is_refused() {
     refused(&desk.run(&["certify", "--compare", "nowhere.json"]), &["cannot read nowhere.json"]);
     refused(&certify(&desk, &["--out", "."]), &["cannot write .", "name another file"]);
     refused(&desk.run(&["certify", "--strategy", "table-key", "--faults", "lease-cut"]), &["none of these classes can strike"]);
+    refused(&desk.run(&["certify", "--compare", "c.json", "--out", "./c.json"]), &["--out is the certificate itself, c.json"]);
+    refused(&compare(&whole.replacen("\"after_others\": 1000", "\"after_others\": 1", 1)), &["other.json: `after_others` is 1,"]);
     let done = desk.run(&["certify", "--compare", "c.json", "--seeds", "2"]);
     assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
     assert_eq!(file(&desk, "c.json"), whole);

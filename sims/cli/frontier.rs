@@ -38,6 +38,7 @@ fn what_cannot_be_measured_is_refused() {
     refused(&desk.run(&["frontier", "--strategy", "lease-set-pz"]), &["did you mean `lease-set-px`?"]);
     refused(&desk.run(&["frontier", "--resolution", "0ms"]), &["--resolution: write a time from 1ms to 60s"]);
     refused(&desk.run(&["frontier", "--resolution", "fine"]), &["--resolution: ", "is not a duration"]);
+    refused(&desk.run(&["frontier", "--resolution", "-1s"]), &["--resolution: `-1s` is not a duration"]);
     assert_eq!(desk.run(&["frontier", "--seeds", "0"]).status.code(), Some(2));
     assert_eq!(fs::read_dir(desk.path(".")).unwrap().count(), 0, "bad input must leave nothing behind");
 }

@@ -7,11 +7,11 @@ use crate::class::FaultClass;
 use crate::cli::exit::Failure;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{CANCELLED, Exit, input, listen_for_interrupts, names, numbers, out, threads};
-use crate::explore::certify::certificate::{Build, Named};
+use crate::explore::certify::certificate::{Build, Named, OTHERS};
 use crate::explore::certify::{Certificate, Entry, Matrix, Sample, Uncertain};
 use crate::explore::observe::NoResult;
 use crate::explore::{Staged, Subject, observe};
-use crate::report::files::One;
+use crate::report::files::{self, One};
 use crate::report::words::{count, wrap};
 use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
@@ -25,9 +25,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-/// Runs that a thread has made before it makes each one the last time.
-const OTHERS: u64 = 1_000;
 
 /// How long a fresh process may take at least; beside that, ten times what all other ways have taken.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -52,7 +49,7 @@ Examples:
 
 Exit codes:
   0  every run is the same in every way, and the same as in the certificate
-  2  wrong usage, or a file that is no certificate, of another version, or of other scenarios; or the output cannot be written
+  2  wrong usage, or a file that is no certificate, was changed, is of another version, or of other scenarios; or the output cannot be written
   3  the harness cannot be trusted: a run differs, and the first record in which it does is named
   130  interrupted")]
 pub struct CertifyArgs {
@@ -90,6 +87,11 @@ pub struct CertifyArgs {
 
 /// Certifies.
 pub fn run(args: &CertifyArgs) -> Result<Exit, Failure> {
+    if let (Some(compare), Some(out)) = (&args.compare, &args.out)
+        && files::are_same(compare, out)
+    {
+        return Err(Failure::Usage(format!("--out is the certificate itself, {}; choose another file", compare.display())));
+    }
     let held = args.compare.as_deref().map(held).transpose()?;
     let runs = match &held {
         Some((_, held)) => held.runs.iter().map(|entry| entry.run.clone()).collect(),
@@ -115,7 +117,7 @@ pub fn run(args: &CertifyArgs) -> Result<Exit, Failure> {
     if let Some((name, held)) = &held {
         against(name, held, &samples)?;
     }
-    let certificate = Certificate::new(OTHERS, entries);
+    let certificate = Certificate::new(entries);
     if CANCELLED.load(Ordering::SeqCst) {
         return Err(Failure::Interrupted);
     }
@@ -260,6 +262,13 @@ impl Deployed {
 
 /// Holds the runs of this build against a certificate.
 fn against(name: &str, held: &Certificate, samples: &[Sample]) -> Result<(), Failure> {
+    let changed = held.runs.iter().zip(samples).find(|(entry, sample)| entry.was_changed(&sample.case.plan, &sample.trace));
+    if let Some((entry, _)) = changed {
+        return Err(Failure::Usage(format!(
+            "{name}: the digest of {} is that of its run, and its marks are of another one; the file was changed, so write it again with `onceproof certify --out FILE`",
+            entry.run
+        )));
+    }
     let partings =
         held.runs.iter().zip(samples).filter_map(|(entry, sample)| Some((entry, entry.parts_from(&sample.case.plan, &sample.trace)?)));
     let partings: Vec<_> = partings.collect();

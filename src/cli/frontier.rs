@@ -37,7 +37,7 @@ Examples:
   onceproof frontier --seeds 200 --resolution 100ms --json
 
 Exit codes:
-  0  everything begins where the line says, or there is no line
+  0  everything that has a line begins where it says
   1  something begins elsewhere, or has no threshold: seen at a value and not at a larger one
   2  wrong usage, or the output cannot be written
   3  the harness cannot be trusted
@@ -53,7 +53,7 @@ pub struct FrontierArgs {
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = numbers::seed, allow_negative_numbers = true)]
     seed: u64,
     /// How closely a threshold is bracketed, such as 100ms
-    #[arg(long, value_name = "TIME", default_value = "1s")]
+    #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     resolution: String,
     /// Print JSON instead of the table
     #[arg(long)]

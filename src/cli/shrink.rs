@@ -8,11 +8,10 @@ use crate::explore::observe::NoResult;
 use crate::explore::shrink::{Failed, Limits, Target};
 use crate::explore::{Witness, observe};
 use crate::plan::duration;
-use crate::report::files::Staged;
+use crate::report::files::{self, Staged};
 use crate::report::shrink::{Smaller, shrink};
 use crate::world::Deployment;
 use clap::Args;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -45,7 +44,7 @@ pub struct ShrinkArgs {
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
     /// How long to look for something smaller, such as 30s or 10m
-    #[arg(long, value_name = "TIME", default_value = "1m")]
+    #[arg(long, value_name = "TIME", default_value = "1m", allow_hyphen_values = true)]
     budget: String,
     /// File for the smaller witness, or a folder for it [default: NAME.shrunk.toml beside the witness]
     #[arg(long, value_name = "PATH")]
@@ -100,11 +99,7 @@ fn place(witness: &Path, out: Option<&Path>) -> Result<PathBuf, Failure> {
         Some(folder) if folder.is_dir() => folder.join(file),
         Some(place) => place.to_owned(),
     };
-    let same = match (fs::canonicalize(witness), fs::canonicalize(&place)) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => witness == place,
-    };
-    if same {
+    if files::are_same(witness, &place) {
         return Err(Failure::Usage(format!("--out is the witness itself, {}; choose another file", witness.display())));
     }
     Ok(place)

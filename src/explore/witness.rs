@@ -4,7 +4,7 @@
 use crate::class::FaultClass;
 use crate::explore::{Finding, Observed};
 use crate::plan::FaultPlan;
-use crate::scenario::Scenario;
+use crate::scenario::{NODES, Scenario};
 use crate::seed::Seed;
 use crate::time::SimTime;
 use crate::trace::Digest;
@@ -198,6 +198,10 @@ fn explain(message: &str, line: Option<&str>) -> String {
     }
     if let (true, Some(line)) = (message.starts_with("invalid "), line) {
         let mut told = format!("`{}`: {message}", line.trim());
+        // A number that does not even fit is told the bounds that validation would have told.
+        if line.trim_start().starts_with("nodes") {
+            told = told.replace("expected u8", &format!("expected a whole number from {} to {}", NODES.start(), NODES.end()));
+        }
         for rust in ["u8", "u16", "u32", "u64", "i32", "i64"] {
             told = told.replace(&format!("expected {rust}"), "expected a whole number");
         }

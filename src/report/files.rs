@@ -17,6 +17,14 @@ pub const VERDICTS: &str = "verdicts.json";
 /// Where the witnesses are, in the reports folder.
 const WITNESSES: &str = "witnesses";
 
+/// Whether two paths lead to one file.
+pub fn are_same(one: &Path, other: &Path) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
 /// Where the witness of a cell is, in the reports folder.
 pub fn witness_name(strategy: &str, class: FaultClass) -> String {
     format!("{WITNESSES}/{strategy}--{class}.toml")

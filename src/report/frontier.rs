@@ -146,19 +146,38 @@ fn runs(measured: Threshold) -> String {
 
 fn worth(all: &[Measured], setting: &Setting) -> String {
     let runs: usize = all.iter().map(|measured| measured.runs).sum();
+    let known = |agrees: &Agreement| *agrees != Agreement::NoLine;
+    let lines = all.iter().flat_map(|of| [of.overlap_agrees(), of.twice_agrees()]).filter(known).count();
     let off = all.iter().filter(|measured| !measured.as_expected()).count();
     let agrees = match off {
+        0 if lines < all.len() * 2 => "Everything that has a line begins where it says".to_owned(),
         0 => "Everything begins where the line says".to_owned(),
         n => format!("{} not where the line says", count(n, "point")),
     };
+    let agrees = match all.len() * 2 - lines {
+        0 => agrees,
+        n if lines == 0 => format!("No line is known for {n} of {n}"),
+        n => format!("{agrees}, no line is known for {n} of {}", all.len() * 2),
+    };
+    let before = |of: &Measured| matches!((of.twice.begins(), of.overlap.begins()), (Some(twice), Some(overlap)) if twice < overlap);
+    let why = match all.iter().any(before) {
+        true => {
+            " Settled twice may begin before two at work, by up to the requests that follow the job: who looks after the \
+             work and before its commit meets no work, and settles too."
+        }
+        false => "",
+    };
     format!(
-        "{agrees}. {} points, {} runs; base seed {}. `begins` is the first value at which one of {} shows it; {} before it none does. \
+        "{agrees}. {}, {} runs; base seed {}. `begins` is the first value at which one of {} shows it; {} before it none does. \
          The line: stop + job > lease, each in true time; one that is renewed counts from its last renewal. \
-         Later by up to a poll, because who waits looks once a poll; earlier by the requests that follow the job.",
-        all.len(),
+         What is counted as on it: later by up to a poll, because who waits looks once a poll, the requests of an attempt \
+         ({}) and the resolution ({}); earlier by these requests.{why}",
+        count(all.len(), "point"),
         thousands(runs as u64),
         setting.base,
         count(setting.seeds, "run"),
+        duration::text(setting.resolution),
+        all.first().map_or(String::new(), |of| duration::text(of.point.slack_ms().ms())),
         duration::text(setting.resolution)
     )
 }
@@ -298,6 +317,21 @@ mod tests {
     #[test]
     fn what_is_off_stands_out() {
         insta::assert_snapshot!(anstream::adapter::strip_str(&render(&measured(), &SETTING, 110)).to_string());
+    }
+
+    /// What has no line is not said to be on it, and one point is one point.
+    #[test]
+    fn the_verdict_says_what_was_measured() {
+        let all = measured();
+        let worth = |all: &[Measured]| worth(all, &SETTING);
+        let on_line = worth(&all[..1]);
+        assert!(on_line.starts_with("Everything begins where the line says. 1 point, 480 runs;"), "{on_line}");
+        assert!(on_line.contains("Settled twice may begin before two at work"), "{on_line}");
+        let half = worth(&all[3..]);
+        assert!(half.starts_with("Everything that has a line begins where it says, no line is known for 1 of 2. 1 point,"), "{half}");
+        assert!(!half.contains("Settled twice may begin before"), "{half}");
+        let free = Measured { point: Point::all_of(strategy::find("no-guard").unwrap()).swap_remove(0), ..all[3].clone() };
+        assert!(worth(&[free]).starts_with("No line is known for 2 of 2. 1 point,"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::explore::witness::ShrunkFrom;
 use crate::explore::{Subject, Witness};
 use crate::report::gist::{Gist, gist};
 use crate::report::paint::{FAINT, STRONG, paint};
-use crate::report::words::{self, count, thousands, wrap};
+use crate::report::words::{self, count, quoted, thousands, wrap};
 use crate::report::{regression, witness};
 use crate::scenario::Scenario;
 use serde::Serialize;
@@ -147,7 +147,11 @@ impl Smaller {
         let mut lines = Vec::new();
         let (before, after) = (Size::of(&self.before), Size::of(&self.after));
         for (name, size) in [("before", &before), ("after", &after)] {
-            lines.push(format!("{}  {}", paint(STRONG, &format!("{name:<6}")), size.line()));
+            let mut head = indented(&size.line(), "        ", width);
+            if let Some(first) = head.first_mut() {
+                *first = format!("{}  {}", paint(STRONG, &format!("{name:<6}")), first.trim_start());
+            }
+            lines.extend(head);
             lines.extend(size.faults.iter().flat_map(|fault| indented(fault, "        ", width)));
         }
         lines.push(String::new());
@@ -158,7 +162,7 @@ impl Smaller {
         lines.extend(wrap(&self.tried(), width).into_iter().map(|line| paint(FAINT, &line)));
         lines.push(String::new());
         lines.push(format!("witness  {file}"));
-        lines.push(format!("replay   onceproof replay {file}"));
+        lines.push(format!("replay   onceproof replay {}", quoted(file)));
         lines.push("test     paste it into a file in sims:".to_owned());
         lines.push(String::new());
         lines.into_iter().map(|line| line + "\n").collect::<String>() + &regression::test(&self.after, &self.rule)

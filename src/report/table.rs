@@ -345,7 +345,8 @@ fn look(row: &Row, cell: &Cell, first: Seed, setting: &Setting) -> String {
     let (class, strategy) = (cell.class, row.name);
     let rules = if row.rules == Rules::default() { String::new() } else { format!(" --rules {}", row.rules.short()) };
     if cell.own().any(|mark| cell.is_surprising(mark)) {
-        return format!("replay: onceproof replay {}/{}", setting.reports, super::files::witness_name(&row.label(), class));
+        let witness = format!("{}/{}", setting.reports, super::files::witness_name(&row.label(), class));
+        return format!("replay: onceproof replay {}", super::words::quoted(&witness));
     }
     if missing(cell).next().is_some() {
         return format!("look: onceproof replay --strategy {strategy}{rules} --faults {class} --pinned --seed {first}");

@@ -75,6 +75,12 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A path as a shell takes it: quoted, if it has to be.
+pub fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
 /// Text whose lines, if it has several, stand behind each other.
 pub fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
@@ -183,6 +189,12 @@ mod tests {
         assert_eq!(engine(EngineKind::Event, 1), "event engine");
         assert_eq!(engine(EngineKind::Turmoil, 120), "turmoil engine, durations divided by 120");
         assert_eq!([252_000, 0, -1_500].map(signed), ["+4m 12s", "±0", "−1s 500ms"]);
+    }
+
+    #[test]
+    fn what_a_shell_would_take_apart_is_quoted() {
+        let paths = ["reports/a--b.toml", "two words.toml", "it's.toml", "$HOME", ""];
+        assert_eq!(paths.map(quoted), ["reports/a--b.toml", "'two words.toml'", r"'it'\''s.toml'", "'$HOME'", "''"]);
     }
 
     #[test]

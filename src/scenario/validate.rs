@@ -5,7 +5,11 @@ use crate::plan::{Misplanned, duration};
 use crate::scenario::Scenario;
 use crate::settlement::{Schedule, ScheduleError};
 use crate::time::Span;
+use std::ops::RangeInclusive;
 use std::time::Duration;
+
+/// How many scheduler nodes there may be.
+pub const NODES: RangeInclusive<u8> = 1..=32;
 
 /// A knob that cannot be run with.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +72,7 @@ impl Scenario {
     /// All knobs that are out of bounds, in the order of the file.
     pub fn validate(&self) -> Result<(), Vec<Misconfigured>> {
         let mut found = Found::default();
-        found.number("nodes", self.nodes.into(), 1, 32, "3");
+        found.number("nodes", self.nodes.into(), (*NODES.start()).into(), (*NODES.end()).into(), "3");
         found.number("players", self.players, 1, 10_000, "100");
         found.number("earnings", self.earnings, 0, 1_000, "12");
         found.length("liveness_bound", self.liveness_bound, 1.ms(), YEAR, "\"2h\"");

@@ -9,6 +9,7 @@ use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
 use crate::trace::{Digest, Record, Trace};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -17,6 +18,9 @@ pub const FORMAT: i64 = 1;
 
 /// Which program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Runs that a thread has made before it makes each one the last time.
+pub const OTHERS: u64 = 1_000;
 
 /// Characters of a mark.
 const MARK: usize = 4;
@@ -223,6 +227,11 @@ impl Entry {
         (self.digest != trace.digest()).then_some(Parting::Beneath)
     }
 
+    /// Whether its digest is that of this history and its marks, of the same plan, are not: no build has written that.
+    pub fn was_changed(&self, plan: &FaultPlan, trace: &Trace) -> bool {
+        self.digest == trace.digest() && matches!(self.parts_from(plan, trace), Some(Parting::Record { .. }))
+    }
+
     /// What in it cannot be so.
     fn mistake(&self) -> Option<String> {
         let short = |what: &str, has: usize| {
@@ -237,8 +246,8 @@ impl Entry {
 
 impl Certificate {
     /// The certificate of this build.
-    pub fn new(after_others: u64, runs: Vec<Entry>) -> Certificate {
-        Certificate { format: FORMAT, onceproof: VERSION.to_owned(), build: Build::this(), after_others, runs }
+    pub fn new(runs: Vec<Entry>) -> Certificate {
+        Certificate { format: FORMAT, onceproof: VERSION.to_owned(), build: Build::this(), after_others: OTHERS, runs }
     }
 
     /// The text of its file, a run a line.
@@ -286,11 +295,25 @@ impl Certificate {
             version => return Err(other("onceproof", &version.unwrap_or("of no version"), &VERSION)),
         }
         let certificate: Certificate = serde_json::from_str(text).map_err(no_json)?;
-        match certificate.runs.iter().find_map(Entry::mistake) {
+        match certificate.mistake() {
             Some(what) => Err(unreadable(None, what)),
-            None if certificate.runs.is_empty() => Err(unreadable(None, "the certificate has no runs: nothing can be compared".to_owned())),
             None => Ok(certificate),
         }
+    }
+
+    /// What in it cannot be so.
+    fn mistake(&self) -> Option<String> {
+        if self.runs.is_empty() {
+            return Some("the certificate has no runs: nothing can be compared".to_owned());
+        }
+        if self.after_others != OTHERS {
+            let others = self.after_others;
+            return Some(format!("`after_others` is {others}, and this version makes {OTHERS} other runs; the file was changed"));
+        }
+        let mut seen = BTreeSet::new();
+        let doubled = self.runs.iter().find(|entry| !seen.insert(&entry.run));
+        let doubled = doubled.map(|entry| format!("{} is in it more than once; the file was changed", entry.run));
+        doubled.or_else(|| self.runs.iter().find_map(Entry::mistake))
     }
 }
 

@@ -41,6 +41,7 @@ fn mistakes_name_their_place() {
         ("faults", "faults = \"tornado\""),
         ("engine", "engine = \"steam\""),
         ("nodes", "nodes = \"three\""),
+        ("nodes", "nodes = 400"),
         ("players", "plaiers = 3"),
         ("poll", "poll = \"soon\""),
         ("at_ms", "at_ms = [1"),

@@ -13,6 +13,12 @@ fn run(full: bool) -> (Trace, Entry) {
     (trace, entry)
 }
 
+/// The same history under another seed.
+fn other(full: bool) -> Entry {
+    let entry = run(full).1;
+    Entry { run: Named { seed: Seed(2), ..entry.run.clone() }, ..entry }
+}
+
 fn parts(entry: &Entry, trace: &Trace) -> Option<Parting> {
     entry.parts_from(&FaultPlan::none(), trace)
 }
@@ -70,7 +76,7 @@ fn what_differs_beneath_the_records_or_in_the_plan_is_told_apart() {
 #[test]
 fn what_is_written_is_read() {
     for full in [false, true] {
-        let certificate = Certificate::new(1_000, vec![run(full).1, run(full).1]);
+        let certificate = Certificate::new(vec![run(full).1, other(full)]);
         assert_eq!(Certificate::from_json("c.json", &certificate.to_json()), Ok(certificate));
     }
 }
@@ -78,7 +84,7 @@ fn what_is_written_is_read() {
 /// Every mistake is told with the file and what to do; none is taken for a certificate.
 #[test]
 fn what_is_no_certificate_is_told_as_such() {
-    let text = Certificate::new(1_000, vec![run(false).1]).to_json();
+    let text = Certificate::new(vec![run(false).1]).to_json();
     let refused = |text: &str| Certificate::from_json("c.json", text).unwrap_err().to_string();
     for cut in [1, text.len() / 2, text.len() - 3] {
         let told = refused(&text[..cut]);
@@ -99,6 +105,9 @@ fn what_is_no_certificate_is_told_as_such() {
     assert!(with("\"records\":3", "\"records\":4").contains("4 records and marks for 3"));
     assert!(with("\"records\":3", "\"recrods\":3").contains("unknown field `recrods`"));
     assert!(with("\"faults\":\"calm\"", "\"faults\":\"clam\"").contains("clam"));
-    let empty = Certificate::new(1_000, Vec::new()).to_json();
+    assert!(with("\"after_others\": 1000", "\"after_others\": 10").contains("`after_others` is 10"));
+    let doubled = Certificate::new(vec![run(false).1, other(false), run(false).1]).to_json();
+    assert!(refused(&doubled).contains("seed 1 is in it more than once"), "{}", refused(&doubled));
+    let empty = Certificate::new(Vec::new()).to_json();
     assert!(refused(&empty).contains("no runs"));
 }
