@@ -111,3 +111,28 @@ fn a_cancelled_measurement_has_no_result() {
     let stopped = Frontier { points: &chosen, base: Seed(1), seeds: 2, resolution: 1.seconds(), threads: 2 }.run(&cancelled, &|_| {});
     assert!(matches!(stopped, Err(NoFrontier::Stopped(Stopped::Cancelled))));
 }
+
+/// Settled twice, and never two at work: the second is granted the lease after the first has done its work, and
+/// before that has committed. So a second settlement may begin before the line of two at work, by as much as that takes.
+#[test]
+fn who_comes_between_the_work_and_its_commit_settles_again_without_meeting_anybody() {
+    use crate::trace::{Event, Record};
+    let point = points("lease-set-px-checked", |p| p.given == Conditions { job: 2.minutes(), ..Conditions::default() }).remove(0);
+    let deployment = Deployment::with_strategy(&point.scenario(), point.strategy, EngineKind::Event).unwrap();
+    let Line::From(line) = point.twice else { panic!("it has a line") };
+    let values = (0..point.slack_ms() / 50).map(|n| line - 50 * n);
+    let runs = values.flat_map(|value| (0..300).map(move |n| (value, Seed(1).nth(n))));
+    let mut alone = runs.filter_map(|(value, seed)| {
+        let seen = observe(&deployment, CLASS, seed, &point.plan(value)).unwrap();
+        let twice = seen.findings.iter().any(|finding| finding.mark == Mark::Letter(Letter::D));
+        (twice && overlap(&seen.run.trace).is_none()).then_some(seen.run.trace)
+    });
+    let trace = alone.next().expect("somebody comes just then");
+    let at = |is: &dyn Fn(&Event) -> bool| trace.records().iter().filter(|r| is(&r.event)).map(|Record { at, .. }| *at).collect::<Vec<_>>();
+    let settled = at(&|e| matches!(e, Event::Settled { .. }));
+    let granted = at(&|e| matches!(e, Event::LeaseGranted { .. }));
+    let worked = at(&|e| matches!(e, Event::Step { step: "work.5", .. }));
+    let last_work = *worked.iter().rfind(|at| **at < settled[0]).unwrap();
+    assert!(last_work < settled[0] && granted[1] < settled[0], "{last_work} {granted:?} {settled:?}");
+    assert!(granted[1].since(last_work) < crate::time::Span::seconds(1), "{last_work} {granted:?}");
+}
