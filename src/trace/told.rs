@@ -181,7 +181,7 @@ mod tests {
             let period = if n == 2 { after } else { period };
             all.push(Event::Marked { tx, earning: of(3, 5), period });
             all.push(Event::Ranked { tx, player, period, rank: of(3, 1), points: of(4, 9) });
-            all.push(Event::Settled { tx, period, node: NodeId(if n == 3 { 1 } else { 0 }), attempt: of(4, 1) });
+            all.push(Event::Settled { tx, period, node: NodeId((n == 3).into()), attempt: of(4, 1) });
             let status = if n == 3 { TaskStatus::Failed } else { TaskStatus::Dead };
             all.push(Event::TaskSet { tx, period, status, version: of(4, 1), attempt: of(5, 1) });
             all.extend([
