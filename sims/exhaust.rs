@@ -82,7 +82,7 @@ fn pairs_that_were_interrupted_are_continued() {
     let kept = json(&desk, "reports/exhaust--table-key-published--pairs.partial.json");
     assert!(!kept["done"]["units"].as_array().unwrap().is_empty());
     let other = desk.run(&[&PAIRS[..], &["--seed", "2"]].concat());
-    refused(&other, &["partial.json", "begun with another version, seed or other kinds", "remove the file"]);
+    refused(&other, &["partial.json", "begun with another version or build, another seed or other kinds", "remove the file"]);
 
     let continued = text(&desk.run(&PAIRS).stdout);
     let whole = text(&desk.run(&[&PAIRS[..], &["--reports", "whole"]].concat()).stdout);
