@@ -53,7 +53,7 @@
 
 use crate::class::FaultClass;
 use crate::explore::certify::{Distrust, certify};
-use crate::explore::exhaust::{self, Column, Done};
+use crate::explore::exhaust;
 use crate::explore::observe::NoResult;
 use crate::explore::sweep::{Quota, Stopped, Sweep, Watch};
 use crate::explore::{Cell, Mark, Observed, Row, Shard, Subject, Survey, Witness, observe};
@@ -130,11 +130,7 @@ impl Check {
         let mut row = Row::weigh(&deployment, &classes, swept.tallies.remove(0));
         // On turmoil, where a run takes a third of a second, they are left out.
         if self.classes.contains(&FaultClass::Single) && self.engine == EngineKind::Event {
-            let column = Column::of(&deployment, self.base);
-            let enumeration = column.enumeration()?;
-            let done =
-                enumeration.run(Done::default(), |_| true, self.threads, &exhaust::Watch { cancelled: &never, progress: &|_| () })?;
-            row.cells.push(enumeration.weigh(done).column());
+            row.cells.push(exhaust::column(&deployment, self.base, self.threads, &never)?);
             classes.push(FaultClass::Single);
         }
         if let Some(cell) = row.cells.iter().find(|cell| cell.blind()) {

@@ -5,6 +5,7 @@ mod fresh;
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
+use crate::cli::progress::Units;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{CANCELLED, Exit, input, listen_for_interrupts, names, numbers, out, threads};
 use crate::explore::certify::certificate::{Build, Named, OTHERS};
@@ -18,7 +19,6 @@ use crate::seed::Seed;
 use crate::strategy::Strategy;
 use crate::world::{Deployment, EngineKind};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::Read;
@@ -229,19 +229,18 @@ impl Deployed {
         let subjects: Vec<&dyn Subject> = self.deployments.iter().map(|d| d as &dyn Subject).collect();
         let runs: Vec<_> = names.iter().zip(&self.rows).map(|(run, row)| (*row, run.faults, run.seed)).collect();
         let matrix = Matrix { subjects: &subjects, runs: &runs, others: OTHERS, threads };
-        let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left").expect("the template is right");
-        let bar = ProgressBar::new(matrix.work() + names.len() as u64).with_style(style.progress_chars("━╸─"));
+        let bar = Units::new(matrix.work() + names.len() as u64);
         let watch = Stopwatch::start();
-        let samples = matrix.run(&CANCELLED, &|| bar.inc(1)).map_err(|uncertain| {
-            bar.finish_and_clear();
+        let samples = matrix.run(&CANCELLED, &|| bar.one()).map_err(|uncertain| {
+            bar.end();
             match uncertain {
                 Uncertain::Stopped(stopped) => Failure::from(stopped),
                 Uncertain::Differs { .. } => Failure::Distrust(uncertain.to_string()),
             }
         })?;
-        bar.set_message("in a fresh process");
+        bar.show(matrix.work(), "in a fresh process".to_owned());
         let made = fresh::entries(names, PATIENCE + watch.elapsed() * 10);
-        bar.finish_and_clear();
+        bar.end();
         for (entry, sample) in made?.iter().zip(&samples) {
             if let Some(parting) = entry.parts_from(&sample.case.plan, &sample.trace) {
                 return Err(Failure::Distrust(format!("{} does not repeat in a fresh process: {parting}", entry.run)));

@@ -90,15 +90,15 @@ pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
     }
     let watch = Stopwatch::start();
     let (mut done, mut before) = (Vec::with_capacity(order.rows.len()), 0);
-    for (n, (deployment, label)) in deployments.iter().zip(order.labels()).enumerate() {
-        let enumeration = order.enumeration(deployment)?;
+    for (n, (enumeration, label)) in order.enumerations(&deployments)?.into_iter().zip(order.labels()).enumerate() {
         let kept = Kept::of(&order, &label, &enumeration, args.shard.unwrap_or(Shard::WHOLE), &folder, args);
         let (whole, kept) = kept.go_on(&enumeration, &format!("{label} ({}/{})", n + 1, order.rows.len()))?;
-        done.push(whole);
+        done.push((enumeration, whole));
         before += kept;
     }
     let place = (&folder, args.reports.as_path());
     if let Some(shard) = args.shard {
+        let done = done.into_iter().map(|(_, done)| done).collect();
         return part::write(&order, &deployments, done, shard, place, args.json);
     }
     let seconds = watch.elapsed().as_secs_f64();
@@ -113,10 +113,19 @@ pub fn run(args: &ExhaustArgs) -> Result<Exit, Failure> {
 
 /// Joins shards, each file with its name.
 pub fn merge(files: &[(String, String)], threads: usize, reports: &Path, json: bool) -> Result<Exit, Failure> {
-    let (order, deployments, done, shards) = part::merged(files, threads)?;
+    let merged = part::merged(files, threads)?;
+    let (order, deployments, shards) = (&merged.order, &merged.deployments, merged.shards);
+    let enumerations = order.enumerations(deployments)?;
+    for ((enumeration, done), label) in enumerations.iter().zip(&merged.done).zip(order.labels()) {
+        let units = enumeration.units();
+        if done.units.iter().copied().ne(0..units) {
+            return Err(Failure::Usage(format!("the shards do not hold all {units} units of {label}; make them again")));
+        }
+    }
+    let done = enumerations.into_iter().zip(merged.done.iter().cloned()).collect();
     let folder = Folder::open(reports).map_err(Failure::usage)?;
     listen_for_interrupts();
-    order.conclude(&deployments, done, (&folder, reports), json, |runs| {
+    order.conclude(deployments, done, (&folder, reports), json, |runs| {
         format!("{} from {}", count(runs as usize, "run"), count(shards as usize, "shard"))
     })
 }

@@ -1,6 +1,7 @@
 //! `onceproof frontier`: measure where leases stop protecting, write, print.
 
 use crate::cli::exit::Failure;
+use crate::cli::progress::Units;
 use crate::cli::{CANCELLED, Exit, listen_for_interrupts, names, numbers, out};
 use crate::explore::frontier::{Frontier, Measured, NoFrontier, Point};
 use crate::plan::duration;
@@ -9,7 +10,6 @@ use crate::report::frontier::{self, Setting};
 use crate::seed::Seed;
 use crate::strategy::Strategy;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -83,10 +83,9 @@ pub fn run(args: &FrontierArgs) -> Result<Exit, Failure> {
     listen_for_interrupts();
     let threads = crate::cli::threads(args.threads);
     let frontier = Frontier { points: &points, base: setting.base, seeds: setting.seeds, resolution: setting.resolution, threads };
-    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} points  {eta} left").expect("the template is right");
-    let bar = ProgressBar::new(points.len() as u64).with_style(style.progress_chars("━╸─"));
-    let measured = frontier.run(&CANCELLED, &|done| bar.set_position(done as u64));
-    bar.finish_and_clear();
+    let bar = Units::new(points.len() as u64);
+    let measured = frontier.run(&CANCELLED, &|done| bar.show(done as u64, format!("{done}/{} points", points.len())));
+    bar.end();
     let measured = measured.map_err(|why| match why {
         NoFrontier::Misconfigured(why) => Failure::usage(why),
         NoFrontier::Stopped(stopped) => Failure::from(stopped),

@@ -2,7 +2,7 @@
 
 use crate::cli::stopwatch::Stopwatch;
 use crate::explore::sweep::{Progress, Quota, Sweep};
-use crate::report::words::{count, thousands};
+use crate::report::words::thousands;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,19 +16,12 @@ enum By {
     Runs,
     Time,
     Cells,
-    /// It does not: nobody knows how far it is.
-    Nothing,
 }
 
-impl By {
-    fn bar(self, length: u64) -> ProgressBar {
-        let template = match self {
-            By::Nothing => "{spinner} {msg}",
-            By::Runs | By::Time | By::Cells => "{bar:32} {percent:>3} %  {msg}  {eta} left",
-        };
-        let style = ProgressStyle::with_template(template).expect("the template is right");
-        ProgressBar::new(length).with_style(style.progress_chars("━╸─"))
-    }
+/// A bar of so many.
+fn bar(length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {eta} left").expect("the template is right");
+    ProgressBar::new(length).with_style(style.progress_chars("━╸─"))
 }
 
 /// A bar for one sweep.
@@ -50,16 +43,7 @@ impl Bar {
             (Quota::Time, budget) => (budget.unwrap_or_default().as_millis() as u64, By::Time),
             (Quota::Felt(_), _) => (cells as u64, By::Cells),
         };
-        Bar::of(length, by, cells, watch)
-    }
-
-    /// For runs whose number is not known.
-    pub fn steering(watch: Stopwatch) -> Bar {
-        Bar::of(0, By::Nothing, 0, watch)
-    }
-
-    fn of(length: u64, by: By, cells: usize, watch: Stopwatch) -> Bar {
-        Bar { shown: by.bar(length), by, cells, watch, drawn: AtomicU64::new(0) }
+        Bar { shown: bar(length), by, cells, watch, drawn: AtomicU64::new(0) }
     }
 
     /// Moves on.
@@ -77,7 +61,6 @@ impl Bar {
             By::Runs => (progress.runs, told),
             By::Time => (now, told),
             By::Cells => (progress.cells, told),
-            By::Nothing => (0, format!("{} towards what was left out", count(progress.runs as usize, "run"))),
         };
         self.shown.set_message(told);
         self.shown.set_position(position);
@@ -95,13 +78,18 @@ pub struct Units(ProgressBar);
 impl Units {
     /// A bar over so many.
     pub fn new(length: u64) -> Units {
-        Units(By::Runs.bar(length))
+        Units(bar(length))
     }
 
     /// So many are done.
     pub fn show(&self, done: u64, told: String) {
         self.0.set_message(told);
         self.0.set_position(done);
+    }
+
+    /// One more is done.
+    pub fn one(&self) {
+        self.0.inc(1);
     }
 
     /// Takes the bar away.

@@ -26,6 +26,5 @@ pub fn smaller(subject: &dyn Subject, witness: &Witness, finding: &Finding) -> R
 
 /// Does the same with each of these, on several threads; the results are in the order of what they come from.
 pub fn on_threads<T: Sync, R: Send>(threads: usize, all: &[T], make: impl Fn(&T) -> Result<R, Failure> + Sync) -> Result<Vec<R>, Failure> {
-    let made = crew::each(all.len(), threads, &CANCELLED, |n| make(&all[n]));
-    made.into_iter().map(|made| made.unwrap_or(Err(Failure::Interrupted))).collect()
+    crew::try_each(all.len(), threads, &CANCELLED, |n| make(&all[n]))?.ok_or(Failure::Interrupted)
 }

@@ -13,12 +13,11 @@ pub use matrix::{Matrix, Uncertain, Way};
 
 use crate::class::FaultClass;
 use crate::explore::observe::NoResult;
-use crate::explore::{Case, RunKey, Subject, observe};
+use crate::explore::{Case, RunKey, Subject, crew, observe};
 use crate::seed::Seed;
 use crate::trace::{Record, Trace};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 
 /// The hundredth run comes after a thread has run other seeds, which is when leaked state would show.
 const LATE: u64 = 100;
@@ -91,9 +90,6 @@ pub enum Distrust {
     NoResult { strategy: &'static str, class: FaultClass, seed: Seed, why: NoResult },
 }
 
-/// The first sample that did not repeat, of those that one thread made again, and how many those were.
-type Share = (Option<(usize, Box<Distrust>)>, usize);
-
 /// Makes all samples again, from the last to the first, on `threads` fresh threads. Tells how
 /// many were made; all told the same history. Setting `cancelled` ends it early.
 ///
@@ -103,29 +99,15 @@ type Share = (Option<(usize, Box<Distrust>)>, usize);
 /// # Panics
 /// The system cannot start a thread.
 pub fn certify(subjects: &[&dyn Subject], samples: &[Sample], threads: usize, cancelled: &AtomicBool) -> Result<usize, Box<Distrust>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let (mut worst, mut made) = (None, 0);
-        while let Some(n) = samples.len().checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) {
-            if cancelled.load(Ordering::Relaxed) {
-                break;
-            }
-            made += 1;
-            if let Err(distrust) = again(subjects[samples[n].subject], &samples[n]) {
-                worst = Some((n, distrust));
-            }
-        }
-        (worst, made)
-    };
-    let shares: Vec<Share> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|w| w.join().expect("workers do not panic")).collect()
+    let last = samples.len().saturating_sub(1);
+    let made = crew::each(samples.len(), threads, cancelled, |n| {
+        let sample = &samples[last - n];
+        again(subjects[sample.subject], sample)
     });
-    let made = shares.iter().map(|(_, made)| made).sum();
-    match shares.into_iter().filter_map(|(worst, _)| worst).min_by_key(|(n, _)| *n) {
-        Some((_, distrust)) => Err(distrust),
-        None => Ok(made),
-    }
+    let made: Vec<Result<(), Box<Distrust>>> = made.into_iter().flatten().collect();
+    let count = made.len();
+    // The last one in this order is the first of the samples.
+    made.into_iter().rev().collect::<Result<Vec<()>, _>>().map(|_| count)
 }
 
 fn again(subject: &dyn Subject, sample: &Sample) -> Result<(), Box<Distrust>> {

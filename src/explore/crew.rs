@@ -54,9 +54,45 @@ pub fn each<T: Send>(count: usize, threads: usize, cancelled: &AtomicBool, make:
     all
 }
 
+/// As [`each`], until one fails; `None` if something was not begun because `cancelled` was set.
+///
+/// # Errors
+/// The first in their order that failed: whoever is at an earlier one finishes it.
+///
+/// # Panics
+/// The system cannot start a thread.
+pub fn try_each<T: Send, E: Send>(
+    count: usize,
+    threads: usize,
+    cancelled: &AtomicBool,
+    make: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Result<Option<Vec<T>>, E> {
+    let work = |made: &mut Vec<(usize, Result<T, E>)>, n: u64| {
+        let one = make(n as usize);
+        let failed = one.is_err();
+        made.push((n as usize, one));
+        if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let mut all = crew(threads, count as u64, cancelled, Vec::new, work).into_iter().flatten().collect::<Vec<_>>();
+    all.sort_by_key(|(n, _)| *n);
+    let made = all.into_iter().map(|(_, made)| made).collect::<Result<Vec<T>, E>>()?;
+    Ok(Some(made).filter(|made| made.len() == count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_failure_is_found_and_ends_it() {
+        let never = AtomicBool::new(false);
+        for threads in [1, 4] {
+            let fails = |n| if n == 40 || n == 41 { Err(n) } else { Ok(n) };
+            assert_eq!(try_each(1_000, threads, &never, fails), Err(40), "{threads} threads");
+            assert_eq!(try_each(3, threads, &never, fails), Ok(Some(vec![0, 1, 2])), "{threads} threads");
+        }
+        assert_eq!(try_each(3, 1, &AtomicBool::new(true), Ok::<_, ()>), Ok(None));
+    }
 
     #[test]
     fn results_stand_in_the_order_of_the_work() {

@@ -6,14 +6,13 @@
 
 use crate::class::FaultClass;
 use crate::explore::observe::NoResult;
-use crate::explore::{Finding, Mark, Observed, judged};
+use crate::explore::{Finding, Mark, Observed, crew, judged};
 use crate::plan::FaultPlan;
 use crate::seed::Seed;
 use crate::time::SimTime;
 use crate::trace::{Event, Record, Trace};
 use crate::world::{Deployment, EngineKind, contain};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Continuations at each moment.
 pub const TRIES: u64 = 20;
@@ -125,26 +124,13 @@ impl Doomed<'_> {
         threads: usize,
         cancelled: &AtomicBool,
     ) -> Result<Vec<Moment>, Undecidable> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut share = Vec::new();
-            while let Some(moment) = moments.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let count =
-                    (0..tries).map(|n| self.breaks_after(finding.mark, finding.rule, *moment, self.seed.fork("doomed").nth(n), cancelled));
-                let broke = count.collect::<Result<Vec<bool>, _>>().map(|broke| broke.into_iter().filter(|broke| *broke).count() as u64);
-                share.push((moment.after, broke));
-            }
-            share
+        let count = |n: usize| -> Result<Moment, Undecidable> {
+            let moment = moments[n];
+            let breaks = |other| self.breaks_after(finding.mark, finding.rule, moment, other, cancelled);
+            let broke = (0..tries).map(|n| breaks(self.seed.fork("doomed").nth(n))).collect::<Result<Vec<bool>, _>>()?;
+            Ok(Moment { broke: broke.into_iter().filter(|broke| *broke).count() as u64, ..moment })
         };
-        let shares: Vec<_> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().flat_map(|w| w.join().expect("panics of runs are contained")).collect()
-        });
-        let of = |moment: &Moment| {
-            let (_, broke) = shares.iter().find(|(after, _)| *after == moment.after).expect("every moment was looked at");
-            broke.clone().map(|broke| Moment { broke, ..*moment })
-        };
-        moments.iter().map(of).collect()
+        crew::try_each(moments.len(), threads, cancelled, count)?.ok_or(Undecidable::Cancelled)
     }
 
     /// One continuation. It has to be the same run up to the moment, or nothing that it shows means anything.

@@ -325,26 +325,23 @@ impl Exhausted {
     }
 }
 
-/// The table's column: all single faults of its kinds in one period of a subject.
-pub struct Column<'a> {
-    staged: Staged<'a>,
-    seed: Seed,
-}
-
-impl<'a> Column<'a> {
-    /// Of this subject; its runs have the first seed of a sweep with this base.
-    pub fn of(subject: &'a dyn Subject, base: Seed) -> Column<'a> {
-        let seed = base.nth(0);
-        Column { staged: Staged::of(subject, FaultClass::Single, seed), seed }
+/// The table's column: all single faults of its kinds in one period of a subject, as a cell. Its runs have the first
+/// seed of a sweep with this base.
+///
+/// # Errors
+/// It was cancelled, or a run had no result.
+///
+/// # Panics
+/// The system cannot start a thread.
+pub fn column(subject: &dyn Subject, base: Seed, threads: usize, cancelled: &AtomicBool) -> Result<Cell, Stopped> {
+    let seed = base.nth(0);
+    let staged = Staged::of(subject, FaultClass::Single, seed);
+    let enumeration = Enumeration::of(&*staged, &point::kinds(false), seed, Faults::Single)?;
+    let done = enumeration.run(Done::default(), |_| true, threads, &Watch { cancelled, progress: &|_| () })?;
+    if (done.units.len() as u64) < enumeration.units() {
+        return Err(Stopped::Cancelled);
     }
-
-    /// Everything that is to be tried.
-    ///
-    /// # Errors
-    /// The calm run has no result.
-    pub fn enumeration(&self) -> Result<Enumeration<'_>, Stopped> {
-        Enumeration::of(&*self.staged, &point::kinds(false), self.seed, Faults::Single)
-    }
+    Ok(enumeration.weigh(done).column())
 }
 
 #[cfg(test)]

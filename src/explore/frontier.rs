@@ -18,7 +18,7 @@ pub use point::{Along, Conditions, Line, Point};
 use crate::class::FaultClass;
 use crate::explore::observe::NoResult;
 use crate::explore::sweep::Stopped;
-use crate::explore::{Mark, observe};
+use crate::explore::{Mark, crew, observe};
 use crate::id::Letter;
 use crate::scenario::Misconfigured;
 use crate::seed::Seed;
@@ -26,7 +26,6 @@ use crate::time::millis;
 use crate::world::{Deployment, EngineKind};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 /// The class under which the runs are observed: that of their main fault.
@@ -133,27 +132,13 @@ impl Frontier<'_> {
     /// # Panics
     /// The system cannot start a thread.
     pub fn run(&self, cancelled: &AtomicBool, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Measured>, NoFrontier> {
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let work = || {
-            let mut share = Vec::new();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(point) = self.points.get(number) else { return share };
-                let measured = self.measure(point, cancelled);
-                if measured.is_err() {
-                    // Whoever is at an earlier point finishes it: so the first error is always found.
-                    next.store(self.points.len(), Ordering::Relaxed);
-                }
-                share.push((number, measured));
-                progress(1 + done.fetch_add(1, Ordering::Relaxed));
-            }
+        let done = AtomicUsize::new(0);
+        let measure = |number: usize| {
+            let measured = self.measure(&self.points[number], cancelled);
+            progress(1 + done.fetch_add(1, Ordering::Relaxed));
+            measured
         };
-        let mut all: Vec<(usize, Result<Measured, NoFrontier>)> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.threads.max(1)).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().flat_map(|w| w.join().expect("workers do not panic")).collect()
-        });
-        all.sort_by_key(|(number, _)| *number);
-        all.into_iter().map(|(_, measured)| measured).collect()
+        Ok(crew::try_each(self.points.len(), self.threads, cancelled, measure)?.ok_or(Stopped::Cancelled)?)
     }
 
     fn measure(&self, point: &Point, cancelled: &AtomicBool) -> Result<Measured, NoFrontier> {

@@ -61,40 +61,14 @@ fn deadline(history: &History<'_>, due: SimTime) -> SimTime {
     let mut deadline = due + history.liveness_bound;
     let mut disturbed: Vec<Disturbed> = Vec::new();
     for record in history.trace.records() {
-        let ended = match record.event {
-            Event::Crashed { host } | Event::PoweredOff { host } | Event::Paused { host } => {
-                disturbed.extend((record.at <= deadline).then_some(Disturbed::Host(host)));
+        let ended = match change(&record.event) {
+            Some(Change::Begins(what)) => {
+                disturbed.extend((record.at <= deadline).then_some(what));
                 false
             }
-            Event::Cut { from, to } => {
-                disturbed.extend((record.at <= deadline).then_some(Disturbed::Link(from, to)));
-                false
-            }
-            Event::Felt { proof: Proof::Slowed { attempt, step }, .. } => {
-                disturbed.extend((record.at <= deadline).then_some(Disturbed::Step(attempt, step)));
-                false
-            }
-            Event::Lags { from, to } => {
-                disturbed.extend((record.at <= deadline).then_some(Disturbed::Late(from, to)));
-                false
-            }
-            Event::Blocked { host } => {
-                disturbed.extend((record.at <= deadline).then_some(Disturbed::Busy(host)));
-                false
-            }
-            Event::ClockDrifts { host, ppm } if ppm != 0 => {
-                disturbed.extend((record.at <= deadline).then_some(Disturbed::Clock(host)));
-                false
-            }
-            Event::GoesOn { attempt, step } => ends(&mut disturbed, Disturbed::Step(attempt, step)),
-            Event::Prompt { from, to } => ends(&mut disturbed, Disturbed::Late(from, to)),
-            Event::Unblocked { host } => ends(&mut disturbed, Disturbed::Busy(host)),
-            Event::ClockDrifts { host, .. } => ends(&mut disturbed, Disturbed::Clock(host)),
-            Event::Booted { host, incarnation: 1.. } | Event::Resumed { host } => ends(&mut disturbed, Disturbed::Host(host)),
-            Event::Healed { from, to } => ends(&mut disturbed, Disturbed::Link(from, to)),
-            // What is over as it strikes, such as a failing job, counts when it was felt.
-            Event::ReplyLost { .. } | Event::Felt { .. } | Event::ClockSet { .. } => record.at <= deadline,
-            _ => false,
+            Some(Change::Ends(what)) => ends(&mut disturbed, what),
+            Some(Change::Strikes) => record.at <= deadline,
+            None => false,
         };
         if ended {
             deadline = deadline.max(record.at + history.liveness_bound);
@@ -112,6 +86,35 @@ enum Disturbed {
     Step(AttemptId, StepName),
     Busy(HostId),
     Clock(HostId),
+}
+
+/// What an event is to a disturbance.
+enum Change {
+    /// It begins.
+    Begins(Disturbed),
+    /// It is over.
+    Ends(Disturbed),
+    /// It is over as it strikes, such as a failing job.
+    Strikes,
+}
+
+fn change(event: &Event) -> Option<Change> {
+    Some(match *event {
+        Event::Crashed { host } | Event::PoweredOff { host } | Event::Paused { host } => Change::Begins(Disturbed::Host(host)),
+        Event::Booted { host, incarnation: 1.. } | Event::Resumed { host } => Change::Ends(Disturbed::Host(host)),
+        Event::Cut { from, to } => Change::Begins(Disturbed::Link(from, to)),
+        Event::Healed { from, to } => Change::Ends(Disturbed::Link(from, to)),
+        Event::Lags { from, to } => Change::Begins(Disturbed::Late(from, to)),
+        Event::Prompt { from, to } => Change::Ends(Disturbed::Late(from, to)),
+        Event::Felt { proof: Proof::Slowed { attempt, step }, .. } => Change::Begins(Disturbed::Step(attempt, step)),
+        Event::GoesOn { attempt, step } => Change::Ends(Disturbed::Step(attempt, step)),
+        Event::Blocked { host } => Change::Begins(Disturbed::Busy(host)),
+        Event::Unblocked { host } => Change::Ends(Disturbed::Busy(host)),
+        Event::ClockDrifts { host, ppm: 0 } => Change::Ends(Disturbed::Clock(host)),
+        Event::ClockDrifts { host, .. } => Change::Begins(Disturbed::Clock(host)),
+        Event::ReplyLost { .. } | Event::Felt { .. } | Event::ClockSet { .. } => Change::Strikes,
+        _ => return None,
+    })
 }
 
 /// Takes one disturbance of `what` away, if there is one.

@@ -57,9 +57,10 @@ impl Order {
         self.rows.iter().map(deploy).collect::<Result<_, _>>().map_err(Failure::usage)
     }
 
-    /// What is to be tried on one of them.
-    pub fn enumeration<'a>(&self, deployment: &'a Deployment) -> Result<Enumeration<'a>, Failure> {
-        Ok(Enumeration::of(deployment, &self.kinds, self.seed, self.faults)?)
+    /// What is to be tried on each of them.
+    pub fn enumerations<'a>(&self, deployments: &'a [Deployment]) -> Result<Vec<Enumeration<'a>>, Failure> {
+        let enumerate = |deployment: &'a Deployment| Ok(Enumeration::of(deployment, &self.kinds, self.seed, self.faults)?);
+        deployments.iter().map(enumerate).collect()
     }
 
     /// What people call each row.
@@ -78,13 +79,18 @@ impl Order {
     pub fn conclude(
         &self,
         deployments: &[Deployment],
-        done: Vec<Done>,
+        done: Vec<(Enumeration<'_>, Done)>,
         (folder, reports): (&Folder, &Path),
         json: bool,
         told: impl FnOnce(u64) -> String,
     ) -> Result<Exit, Failure> {
-        let rows = deployments.iter().zip(&self.rows).zip(done);
-        let pages = rows.map(|((deployment, row), done)| self.page(deployment, *row, done)).collect::<Result<Vec<_>, _>>()?;
+        let rows = self.rows.iter().zip(done);
+        let pages: Vec<Page<'_>> = rows
+            .map(|((strategy, rules), (enumeration, done))| {
+                let exhausted = enumeration.weigh(done);
+                Page { name: strategy.name(), rules: *rules, enumeration, exhausted }
+            })
+            .collect();
         let files = self.files(deployments, &pages)?;
         if CANCELLED.load(Ordering::SeqCst) {
             return Err(Failure::Interrupted);
@@ -100,17 +106,6 @@ impl Order {
             out::print(&(pages.join("\n") + "\n" + &lines))?;
         }
         verdict(&pages)
-    }
-
-    fn page<'a>(
-        &self,
-        deployment: &'a Deployment,
-        (strategy, rules): (&'static dyn Strategy, Rules),
-        done: Done,
-    ) -> Result<Page<'a>, Failure> {
-        let enumeration = self.enumeration(deployment)?;
-        let exhausted = enumeration.weigh(done);
-        Ok(Page { name: strategy.name(), rules, enumeration, exhausted })
     }
 
     /// The JSON, and a witness for each kind that broke something of its own.

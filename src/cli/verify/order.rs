@@ -2,13 +2,13 @@
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
-use crate::cli::progress::{Bar, Units};
+use crate::cli::progress::{Bar, Spinner, Units};
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{CANCELLED, VerifyArgs, names, out, threads};
 use crate::explore::bound;
-use crate::explore::exhaust::{self, Column, Done};
+use crate::explore::exhaust;
 use crate::explore::steer::{SHARE, Steering};
-use crate::explore::sweep::{Quota, Sweep, Swept, Watch};
+use crate::explore::sweep::{Progress, Quota, Sweep, Swept, Watch};
 use crate::explore::{Cell, Shard, Subject};
 use crate::plan::duration;
 use crate::report::words::{self, count, percent};
@@ -136,11 +136,7 @@ impl Order {
         let bar = Units::new(subjects.len() as u64);
         let cell = |(n, subject): (usize, &&dyn Subject)| {
             bar.show(n as u64, "every single fault".to_owned());
-            let column = Column::of(*subject, self.base);
-            let enumeration = column.enumeration()?;
-            let nobody_asks = exhaust::Watch { cancelled: &CANCELLED, progress: &|_| () };
-            let done = enumeration.run(Done::default(), |_| true, self.threads, &nobody_asks)?;
-            if (done.units.len() as u64) < enumeration.units() { Err(Failure::Interrupted) } else { Ok(enumeration.weigh(done).column()) }
+            exhaust::column(*subject, self.base, self.threads, &CANCELLED).map_err(Failure::from)
         };
         let cells = subjects.iter().enumerate().map(cell).collect();
         bar.end();
@@ -150,10 +146,10 @@ impl Order {
     /// Makes the runs towards what the drawn ones have left out.
     pub fn steer(&self, subjects: &[&dyn Subject], swept: &mut Swept) -> Result<(), Failure> {
         let steering = Steering { subjects, classes: &self.classes, base: self.base, threads: self.threads };
-        let bar = Bar::steering(Stopwatch::start());
-        let steered =
-            steering.run(&mut swept.tallies, &Watch { cancelled: &CANCELLED, out_of_time: &|| false, progress: &|p| bar.show(p) });
-        bar.end();
+        let spinner = Spinner::new();
+        let told = |p: Progress| spinner.show(&format!("{} towards what was left out", count(p.runs as usize, "run")));
+        let steered = steering.run(&mut swept.tallies, &Watch { cancelled: &CANCELLED, out_of_time: &|| false, progress: &told });
+        spinner.end();
         swept.samples.extend(steered?);
         Ok(())
     }

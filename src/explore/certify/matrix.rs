@@ -5,10 +5,10 @@ use crate::class::FaultClass;
 use crate::explore::certify::{Distrust, Sample, again, certify};
 use crate::explore::observe::NoResult;
 use crate::explore::sweep::Stopped;
-use crate::explore::{Case, RunKey, Staged, Subject, observe};
+use crate::explore::{Case, RunKey, Staged, Subject, crew, observe};
 use crate::seed::Seed;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Runs to be certified.
@@ -56,9 +56,6 @@ pub enum Uncertain {
     Differs { way: Way, distrust: Box<Distrust> },
 }
 
-/// The first result of one run, with its number.
-type Made = (usize, Result<Sample, Uncertain>);
-
 impl Matrix<'_> {
     /// Makes every run in all these ways, and gives each as it was the first time, in order.
     /// `progress` is told after every run. Setting `cancelled` ends it without a result.
@@ -69,27 +66,12 @@ impl Matrix<'_> {
     /// # Panics
     /// The system cannot start a thread.
     pub fn run(&self, cancelled: &AtomicBool, progress: &(dyn Fn() + Sync)) -> Result<Vec<Sample>, Uncertain> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut share: Vec<Made> = Vec::new();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(run) = self.runs.get(number) else { return share };
-                let made = if cancelled.load(Ordering::Relaxed) { Err(Stopped::Cancelled.into()) } else { self.twice(number, *run) };
-                if made.is_err() {
-                    // Whoever is at an earlier run finishes it: so the first error is always found.
-                    next.store(self.runs.len(), Ordering::Relaxed);
-                }
-                share.push((number, made));
-                progress();
-            }
+        let twice = |number: usize| {
+            let sample = self.twice(number, self.runs[number]);
+            progress();
+            sample
         };
-        let mut made: Vec<Made> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.threads.max(1)).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().flat_map(|w| w.join().expect("workers do not panic")).collect()
-        });
-        made.sort_by_key(|(number, _)| *number);
-        let samples = made.into_iter().map(|(_, made)| made).collect::<Result<Vec<_>, _>>()?;
+        let samples = crew::try_each(self.runs.len(), self.threads, cancelled, twice)?.ok_or(Stopped::Cancelled)?;
         let differs = |way| move |distrust| Uncertain::Differs { way, distrust };
         certify(self.subjects, &samples, self.threads, cancelled).map_err(differs(Way::OtherThread))?;
         let late = || self.after_others(&samples, cancelled, progress);
