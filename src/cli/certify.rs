@@ -74,7 +74,7 @@ pub struct CertifyArgs {
     /// A certificate of another build or machine: its runs are made here, and held against it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "seed", "strategy", "faults", "rules"])]
     compare: Option<PathBuf>,
-    /// Keep every record as text: about twenty-five times the size
+    /// Keep every record as text: about sixteen times the size
     #[arg(long)]
     full: bool,
     /// Print the certificate instead of a summary

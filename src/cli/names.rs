@@ -30,8 +30,9 @@ pub fn rows(named: &[String], rules: Option<&str>) -> Result<Vec<(&'static dyn S
 
 /// The kind of single fault with this name.
 pub fn kind(name: &str) -> Result<&'static Kind, Failure> {
-    let all = format!("write all, core, or some of {}", KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", "));
-    Kind::find(name).ok_or_else(|| unknown("kind of fault", name, KINDS.iter().map(|kind| kind.name), &all))
+    Kind::find(name).ok_or_else(|| {
+        unknown("kind of fault", name, KINDS.iter().map(|kind| kind.name), "`onceproof list` shows all, and `core` is seven of them")
+    })
 }
 
 /// The fault class with this name.

@@ -86,7 +86,8 @@ pub fn render(page: &Page<'_>, width: usize) -> String {
         count(runs as usize, "run"),
         thousands(felt)
     );
-    let _ = writeln!(out, "{complete}; {verdict}");
+    let gap = if complete.len() + 2 + verdict.width() > width { "\n" } else { " " };
+    let _ = writeln!(out, "{complete};{gap}{verdict}");
     let mut rest = Vec::new();
     if exhausted.pruned > 0 {
         let all_of = match exhausted.left_out.as_slice() {
