@@ -29,11 +29,35 @@ pub enum HostId {
     Traffic,
     /// A scheduler node.
     Node(NodeId),
+    /// A lease store beside `Lease` and independent of it, for guards that ask a quorum: `lease1`, `lease2`, …
+    FurtherLease(u8),
+    /// A member of the replicated log: `log0`, `log1`, …
+    Log(u8),
+    /// The dispatch centre.
+    Centre,
 }
+
+/// Room for this many nodes in tables with one row a host.
+const NODES: usize = 32;
 
 impl HostId {
     /// Hosts that exist once in every deployment, in index order; nodes follow them.
     pub const FIXED: [HostId; 4] = [HostId::Lease, HostId::Database, HostId::Payout, HostId::Traffic];
+
+    /// Hosts that exist only where a strategy's steps name them; in tables their rows follow those of all nodes that there may be.
+    pub const ON_DEMAND: [HostId; 8] = [
+        HostId::FurtherLease(1),
+        HostId::FurtherLease(2),
+        HostId::FurtherLease(3),
+        HostId::FurtherLease(4),
+        HostId::Log(0),
+        HostId::Log(1),
+        HostId::Log(2),
+        HostId::Centre,
+    ];
+
+    /// One more than the largest index.
+    pub const LIMIT: usize = Self::FIXED.len() + NODES + Self::ON_DEMAND.len();
 
     /// The node with this number.
     pub fn node(n: u8) -> HostId {
@@ -48,21 +72,25 @@ impl HostId {
             HostId::Payout => 2,
             HostId::Traffic => 3,
             HostId::Node(n) => Self::FIXED.len() + usize::from(n.0),
+            HostId::FurtherLease(n) => Self::FIXED.len() + NODES + usize::from(n) - 1,
+            HostId::Log(n) => Self::FIXED.len() + NODES + 4 + usize::from(n),
+            HostId::Centre => Self::FIXED.len() + NODES + 7,
         }
     }
 
     /// Inverse of [`HostId::index`].
     ///
     /// # Panics
-    /// The index is that of a node beyond 255: a bug of the caller.
+    /// The index is that of no host: a bug of the caller.
     pub fn from_index(index: usize) -> HostId {
         match index.checked_sub(Self::FIXED.len()) {
             None => Self::FIXED[index],
-            Some(node) => HostId::node(u8::try_from(node).expect("at most 32 nodes")),
+            Some(node @ 0..NODES) => HostId::node(node as u8),
+            Some(further) => Self::ON_DEMAND[further - NODES],
         }
     }
 
-    /// All hosts of a deployment with `nodes` scheduler nodes, in index order.
+    /// The hosts that every deployment with `nodes` scheduler nodes has, in index order.
     pub fn all(nodes: u8) -> impl Iterator<Item = HostId> {
         (0..Self::FIXED.len() + usize::from(nodes)).map(HostId::from_index)
     }
@@ -71,7 +99,13 @@ impl HostId {
     pub fn as_node(self) -> Option<NodeId> {
         match self {
             HostId::Node(n) => Some(n),
-            HostId::Lease | HostId::Database | HostId::Payout | HostId::Traffic => None,
+            HostId::Lease
+            | HostId::Database
+            | HostId::Payout
+            | HostId::Traffic
+            | HostId::FurtherLease(_)
+            | HostId::Log(_)
+            | HostId::Centre => None,
         }
     }
 }
@@ -84,6 +118,9 @@ impl fmt::Display for HostId {
             HostId::Payout => f.write_str("payout"),
             HostId::Traffic => f.write_str("traffic"),
             HostId::Node(n) => n.fmt(f),
+            HostId::FurtherLease(n) => write!(f, "lease{n}"),
+            HostId::Log(n) => write!(f, "log{n}"),
+            HostId::Centre => f.write_str("centre"),
         }
     }
 }
@@ -92,7 +129,7 @@ impl FromStr for HostId {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
-        if let Some(fixed) = Self::FIXED.into_iter().find(|h| h.to_string() == s) {
+        if let Some(fixed) = Self::FIXED.into_iter().chain(Self::ON_DEMAND).find(|h| h.to_string() == s) {
             return Ok(fixed);
         }
         s.strip_prefix('n')

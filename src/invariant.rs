@@ -8,7 +8,9 @@ mod ledger;
 mod script;
 mod settlements;
 
-use crate::id::{HostId, Letter, PeriodId};
+pub use ability::Need;
+
+use crate::id::{Letter, PeriodId};
 use crate::settlement::{Calendar, Decides, FinalState};
 use crate::time::SimTime;
 use crate::trace::Trace;
@@ -26,7 +28,7 @@ pub struct History<'a> {
     /// How many scheduler nodes there are.
     pub nodes: u8,
     /// The servers without which no node can settle.
-    pub needs: &'a [HostId],
+    pub needs: &'a [Need],
     /// How long after it was due, or after the last healing, a period may take to be settled.
     pub liveness_bound: Duration,
     /// How long a healthy node needs at most from finding a period unsettled to having it settled and paid.

@@ -34,10 +34,21 @@ impl Step {
         Step { name, peer: Some(HostId::Payout) }
     }
 
+    /// A request to another server.
+    pub const fn of(name: StepName, server: HostId) -> Step {
+        Step { name, peer: Some(server) }
+    }
+
     /// Whether it is a slice of the job, which talks to nobody.
     pub const fn is_work(self) -> bool {
         self.peer.is_none()
     }
+}
+
+/// All hosts of a deployment with `nodes` scheduler nodes whose strategy makes these steps, in index order.
+pub fn hosts(nodes: u8, steps: &[Step]) -> Vec<HostId> {
+    let further = HostId::ON_DEMAND.into_iter().filter(|host| steps.iter().any(|step| step.peer == Some(*host)));
+    HostId::all(nodes).chain(further).collect()
 }
 
 /// Several lists of steps as one, at compile time: what a guard adds, around the steps of its body.
@@ -85,6 +96,15 @@ macro_rules! steps {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_on_demand_are_there_for_who_asks_them() {
+        let asks = [Step::of("log.propose", HostId::Log(1)), Step::database("tx.begin")];
+        assert_eq!(hosts(2, &asks)[4..], [HostId::node(0), HostId::node(1), HostId::Log(1)]);
+        for host in HostId::all(32).chain(HostId::ON_DEMAND) {
+            assert_eq!((HostId::from_index(host.index()), host.to_string().parse()), (host, Ok(host)));
+        }
+    }
 
     #[test]
     fn lists_are_joined_in_order() {

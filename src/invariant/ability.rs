@@ -7,6 +7,23 @@ use crate::time::SimTime;
 use crate::trace::Event;
 use std::time::Duration;
 
+/// Servers of which so many have to be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The servers.
+    pub of: Vec<HostId>,
+    /// How many of them have to be reached.
+    pub at_least: usize,
+}
+
+impl Need {
+    /// More than half of these.
+    pub fn majority(of: Vec<HostId>) -> Need {
+        let at_least = of.len() / 2 + 1;
+        Need { of, at_least }
+    }
+}
+
 /// What a node may have to get done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -19,9 +36,9 @@ pub enum Work {
 /// The longest time on end, between `from` and `to`, during which one and the same node could
 /// do this work. Read from what the world recorded, never from what nodes believed.
 pub fn longest(history: &History<'_>, from: SimTime, to: SimTime, work: Work) -> Duration {
-    let payout: &[HostId] = if work == Work::Pay { &[HostId::Payout] } else { &[] };
-    let needs: Vec<HostId> = history.needs.iter().chain(payout).copied().collect();
-    let mut state = State::new(history.nodes);
+    let payout = Need::majority(vec![HostId::Payout]);
+    let needs: Vec<&Need> = history.needs.iter().chain((work == Work::Pay).then_some(&payout)).collect();
+    let mut state = State::new();
     let mut able_since: Vec<Option<SimTime>> = vec![None; usize::from(history.nodes)];
     let mut longest = Duration::ZERO;
     let mut note = |at: SimTime, state: &State| {
@@ -70,8 +87,8 @@ struct State {
 }
 
 impl State {
-    fn new(nodes: u8) -> State {
-        let hosts = HostId::FIXED.len() + usize::from(nodes);
+    fn new() -> State {
+        let hosts = HostId::LIMIT;
         State { hosts, down: vec![false; hosts], paused: vec![false; hosts], blocked: vec![0; hosts], cuts: vec![0; hosts * hosts] }
     }
 
@@ -101,10 +118,11 @@ impl State {
         true
     }
 
-    fn able(&self, node: HostId, needs: &[HostId]) -> bool {
+    fn able(&self, node: HostId, needs: &[&Need]) -> bool {
         let runs = |host: HostId| !self.down[host.index()] && !self.paused[host.index()] && self.blocked[host.index()] == 0;
         let open = |from: HostId, to: HostId| self.cuts[from.index() * self.hosts + to.index()] == 0;
-        runs(node) && needs.iter().all(|&store| runs(store) && open(node, store) && open(store, node))
+        let reached = |need: &Need| need.of.iter().filter(|&&store| runs(store) && open(node, store) && open(store, node)).count();
+        runs(node) && needs.iter().all(|need| reached(need) >= need.at_least)
     }
 }
 
@@ -160,7 +178,7 @@ mod tests {
         ] {
             told.after(P1, minute.minutes()).event(event);
         }
-        told.needs = vec![HostId::Lease];
+        told.needs = vec![Need::majority(vec![HostId::Lease])];
         assert_eq!(longest_of(&told, 60), 5.minutes());
     }
 
@@ -170,7 +188,9 @@ mod tests {
         told.before(P1, 1.minutes()).event(Event::PoweredOff { host: HostId::Lease });
         told.after(P1, 57.minutes()).event(Event::Booted { host: HostId::Lease, incarnation: 1 });
         assert_eq!(longest_of(&told, 60), 3.minutes());
-        told.needs = vec![HostId::Database];
+        told.needs = vec![Need::majority(vec![HostId::Database])];
         assert_eq!(longest_of(&told, 60), 60.minutes(), "a guard without a lease does not miss its store");
+        told.needs = vec![Need::majority(vec![HostId::Lease, HostId::FurtherLease(1), HostId::FurtherLease(2)])];
+        assert_eq!(longest_of(&told, 60), 60.minutes(), "two of three are a majority");
     }
 }

@@ -2,7 +2,7 @@
 //! whom. The deployment is the catalogue's default: three nodes, three periods, a bound of two hours.
 
 use crate::id::{HostId, NodeId, PeriodId, PlayerId, TxId};
-use crate::invariant::{History, Invariant, Verdict};
+use crate::invariant::{History, Invariant, Need, Verdict};
 use crate::settlement::{Calendar, Decides, FinalState, Schedule};
 use crate::time::{SimTime, Span, WallTime};
 use crate::trace::{Event, TaskStatus, Trace};
@@ -20,7 +20,7 @@ pub struct Script {
     pub end: FinalState,
     pub calendar: Calendar,
     pub decides: Decides,
-    pub needs: Vec<HostId>,
+    pub needs: Vec<Need>,
     pub ended: SimTime,
     now: SimTime,
     transactions: u32,
@@ -45,7 +45,7 @@ impl Script {
             end,
             calendar,
             decides: Decides::Nothing,
-            needs: vec![HostId::Lease, HostId::Database],
+            needs: [HostId::Lease, HostId::Database].map(|server| Need::majority(vec![server])).to_vec(),
             ended,
             now: SimTime::ZERO,
             transactions: 0,

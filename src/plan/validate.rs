@@ -3,7 +3,7 @@
 
 use crate::id::{FaultId, HostId};
 use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger, duration};
-use crate::step::Step;
+use crate::step::{Step, hosts};
 use std::time::Duration;
 
 /// A fault that can never strike as it is written.
@@ -23,7 +23,7 @@ impl FaultPlan {
     /// The first mistake of each fault that has one.
     pub fn validate(&self, nodes: u8, steps: &[Step]) -> Result<(), Vec<Misplanned>> {
         let wrong = |(n, fault): (u16, &Fault)| {
-            let what = fault.trigger_mistake(nodes, steps).or_else(|| fault.harm_mistake(nodes)).or_else(|| fault.too_much())?;
+            let what = fault.trigger_mistake(nodes, steps).or_else(|| fault.harm_mistake(nodes, steps)).or_else(|| fault.too_much())?;
             Some(Misplanned { fault: FaultId(n), what })
         };
         let found: Vec<Misplanned> = (0..).zip(&self.faults).filter_map(wrong).collect();
@@ -62,7 +62,7 @@ impl Fault {
                 Some(format!("waits for the unknown step `{step}`; write one of the strategy's: {}", known.join(", ")))
             }
             Trigger::Step { nth: 0, .. } => Some("waits for occurrence 0 of a step; write `nth = 1` for the first".to_owned()),
-            Trigger::Step { node: Some(host), .. } => missing(*host, nodes).or_else(|| {
+            Trigger::Step { node: Some(host), .. } => missing(*host, nodes, steps).or_else(|| {
                 let idle = host.as_node().is_none();
                 idle.then(|| format!("waits for a step of `{host}`, but only nodes have steps; write `n0`"))
             }),
@@ -70,17 +70,17 @@ impl Fault {
         }
     }
 
-    fn harm_mistake(&self, nodes: u8) -> Option<String> {
+    fn harm_mistake(&self, nodes: u8, steps: &[Step]) -> Option<String> {
         let at_a_step = matches!(self.when, Trigger::Step { .. });
         let victim = |target: Target| match target {
             Target::Self_ if !at_a_step => Some("strikes `self` at a time; write whom it strikes, or a step instead of `at_ms`".to_owned()),
             Target::Everyone => Some("strikes `everyone`, which is only the other side of a cut; write `all-nodes` or a host".to_owned()),
-            Target::Host(host) => missing(host, nodes),
+            Target::Host(host) => missing(host, nodes, steps),
             Target::Peer => Some("strikes `peer`, which is only the other side; write `self`, `all-nodes` or a host".to_owned()),
             Target::Self_ | Target::AllNodes => None,
         };
         let other = |target: Target| match target {
-            Target::Host(host) => missing(host, nodes),
+            Target::Host(host) => missing(host, nodes, steps),
             Target::Everyone | Target::AllNodes => None,
             Target::Peer => {
                 (!at_a_step).then(|| "has `peer` on the other side at a time; write a host, or a step instead of `at_ms`".to_owned())
@@ -92,7 +92,7 @@ impl Fault {
                 Some(format!("makes a clock run wrong by {ppm} parts per million; write -500000 to 500000"))
             }
             Harm::CommitFails { host: Target::Host(host) } | Harm::SessionEnds { host: Target::Host(host) }
-                if matches!(host, HostId::Lease | HostId::Database | HostId::Payout) =>
+                if !matches!(host, HostId::Node(_) | HostId::Traffic) =>
             {
                 Some(format!("strikes `{host}`, which is no client of the database; write `self`, `all-nodes`, `traffic` or a node"))
             }
@@ -122,9 +122,14 @@ impl Fault {
 }
 
 /// What to say if the deployment has no such host.
-fn missing(host: HostId, nodes: u8) -> Option<String> {
-    let node = host.as_node()?;
-    (node.0 >= nodes).then(|| format!("strikes {node}, but the nodes are n0 to n{}", nodes.saturating_sub(1)))
+fn missing(host: HostId, nodes: u8, steps: &[Step]) -> Option<String> {
+    if hosts(nodes, steps).contains(&host) {
+        return None;
+    }
+    Some(match host.as_node() {
+        Some(node) => format!("strikes {node}, but the nodes are n0 to n{}", nodes.saturating_sub(1)),
+        None => format!("strikes `{host}`, which this strategy never asks; write a server of its steps, for example `db`"),
+    })
 }
 
 #[cfg(test)]

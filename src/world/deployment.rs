@@ -1,12 +1,13 @@
 //! A validated scenario, worked out once and run many times.
 
 use crate::id::{FaultId, HostId};
-use crate::invariant::{self, History, InvariantId, Verdict};
+use crate::invariant::{self, History, InvariantId, Need, Verdict};
 use crate::node;
 use crate::plan::{FaultPlan, Misplanned, Trigger, duration};
 use crate::scenario::{Misconfigured, Scenario};
 use crate::seed::Seed;
 use crate::settlement::Calendar;
+use crate::step;
 use crate::strategy::{self, Strategy};
 use crate::time::SimTime;
 use crate::world::engine::{self, Boot, Engine, Observer, Reseed, Settings};
@@ -158,7 +159,7 @@ impl Deployment {
         let stores = Stores::new(self, faults.most_behind());
         let (lease, database) = (Rc::clone(&stores.lease), Rc::clone(&stores.database));
         let calendar = Arc::clone(&self.calendar);
-        let world = World::new(seed, self.scenario.nodes, calendar, faults, lease, database, self.strategy.steps());
+        let world = World::new(seed, self.scenario.nodes, &self.hosts(), calendar, faults, lease, database, self.strategy.steps());
         let settings = Settings {
             seed: seed.fork("engine"),
             latency_min: self.scenario.network.latency_min,
@@ -208,10 +209,23 @@ impl Deployment {
         })
     }
 
+    /// Every host there is, in index order.
+    fn hosts(&self) -> Vec<HostId> {
+        step::hosts(self.scenario.nodes, self.strategy.steps())
+    }
+
     /// The servers that the guard asks, but for the payout service: without them no node can settle.
-    fn needs(&self) -> Vec<HostId> {
-        let asks = |server: &HostId| self.strategy.steps().iter().any(|step| step.peer == Some(*server));
-        [HostId::Lease, HostId::Database].into_iter().filter(asks).collect()
+    /// Of independent lease stores, and of the members of a log, it needs a majority.
+    fn needs(&self) -> Vec<Need> {
+        let steps = self.strategy.steps();
+        let asked = |servers: &[HostId]| -> Vec<HostId> {
+            servers.iter().copied().filter(|server| steps.iter().any(|step| step.peer == Some(*server))).collect()
+        };
+        let [further @ .., _, _, _, _] = HostId::ON_DEMAND;
+        let leases: Vec<HostId> = [HostId::Lease].into_iter().chain(further).collect();
+        let log: Vec<HostId> = (0..3).map(HostId::Log).collect();
+        let groups = [leases.as_slice(), &log, &[HostId::Database], &[HostId::Centre]];
+        groups.iter().map(|group| Need::majority(asked(group))).filter(|need| !need.of.is_empty()).collect()
     }
 
     /// How long a healthy node needs at most to find a period unsettled, do the job, and have it paid.
@@ -240,6 +254,7 @@ impl Deployment {
         let boot = |id: HostId| -> Boot {
             let (world, engine, setup) = (Rc::clone(world), Rc::clone(engine), Rc::clone(&setup));
             let (lease, database, payouts) = (Rc::clone(&stores.lease), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
+            let further = stores.further.clone();
             Rc::new(move || {
                 let host = Rc::new(SimHost { id, world: Rc::clone(&world), engine: Rc::clone(&engine) });
                 match id {
@@ -248,16 +263,20 @@ impl Deployment {
                     HostId::Payout => Box::pin(payout::serve(host, Rc::clone(&payouts))),
                     HostId::Traffic => Box::pin(traffic::run(host, Rc::clone(&setup), seed.fork("traffic"), anew)),
                     HostId::Node(_) => Box::pin(node::run(host, Rc::clone(&setup))),
+                    HostId::FurtherLease(n) => Box::pin(lease::serve(host, Rc::clone(&further[usize::from(n) - 1]))),
+                    HostId::Log(_) | HostId::Centre => Box::pin(std::future::pending()),
                 }
             })
         };
-        HostId::all(self.scenario.nodes).map(|id| (id, boot(id))).collect()
+        self.hosts().into_iter().map(|id| (id, boot(id))).collect()
     }
 }
 
 /// The state behind the servers: it survives their processes.
 struct Stores {
     lease: Rc<RefCell<LeaseStore>>,
+    /// Those beside it.
+    further: [Rc<RefCell<LeaseStore>>; 4],
     database: Rc<Database>,
     payouts: Rc<RefCell<PayoutLedger>>,
 }
@@ -267,6 +286,7 @@ impl Stores {
     fn new(deployment: &Deployment, most_behind: Option<Duration>) -> Stores {
         Stores {
             lease: Rc::new(RefCell::new(LeaseStore::replicated(most_behind))),
+            further: std::array::from_fn(|_| Rc::new(RefCell::new(LeaseStore::replicated(None)))),
             database: Database::new(&DatabaseSetup {
                 players: deployment.scenario.players,
                 unique_marker: deployment.strategy.unique_marker(),

@@ -141,7 +141,8 @@ fn declared(steps: &[Step]) -> String {
             None => "work",
             Some(HostId::Lease) => "lease",
             Some(HostId::Payout) => "payout",
-            Some(HostId::Database | HostId::Node(_) | HostId::Traffic) => "database",
+            Some(HostId::Database) => "database",
+            Some(server) => return format!("`Step::of(\"{}\", …)` to `{server}`", step.name),
         };
         format!("`Step::{kind}(\"{}\")`", step.name)
     };

@@ -351,7 +351,7 @@ impl World {
     }
 
     fn hosts(&self, target: Target, by: Option<Place>) -> Vec<HostId> {
-        resolve(target, by, self.nodes)
+        resolve(target, by, self.nodes, &self.everyone)
     }
 
     /// The directed links between a victim and the other side.
@@ -373,12 +373,12 @@ impl World {
     }
 }
 
-fn resolve(target: Target, by: Option<Place>, nodes: u8) -> Vec<HostId> {
+fn resolve(target: Target, by: Option<Place>, nodes: u8, everyone: &[HostId]) -> Vec<HostId> {
     match target {
         Target::Host(h) => vec![h],
         Target::Self_ => by.map(|place| place.host).into_iter().collect(),
         Target::Peer => by.and_then(|place| place.peer).into_iter().collect(),
         Target::AllNodes => (0..nodes).map(HostId::node).collect(),
-        Target::Everyone => HostId::all(nodes).collect(),
+        Target::Everyone => everyone.to_vec(),
     }
 }

@@ -39,6 +39,8 @@ pub(super) enum Doing {
 pub(super) struct World {
     pub(super) calendar: Arc<Calendar>,
     pub(super) nodes: u8,
+    /// All hosts, in index order.
+    pub(super) everyone: Vec<HostId>,
     pub(super) faults: Faults,
     pub(super) lease: Rc<RefCell<LeaseStore>>,
     pub(super) database: Rc<Database>,
@@ -69,23 +71,25 @@ impl World {
     pub(super) fn new(
         seed: Seed,
         nodes: u8,
+        hosts: &[HostId],
         calendar: Arc<Calendar>,
         faults: Faults,
         lease: Rc<RefCell<LeaseStore>>,
         database: Rc<Database>,
         steps: &'static [Step],
     ) -> Rc<World> {
-        let count = HostId::all(nodes).count();
+        let count = hosts.iter().map(|host| host.index() + 1).max().unwrap_or(0);
         let clock = Clock::perfect(calendar.origin);
         Rc::new(World {
             nodes,
+            everyone: hosts.to_vec(),
             faults,
             lease,
             database,
             trace: RefCell::default(),
             clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
             bells: (0..count).map(|_| Rc::default()).collect(),
-            randoms: HostId::all(nodes).map(|h| RefCell::new(stream(seed, h.index()))).collect(),
+            randoms: (0..count).map(|index| RefCell::new(stream(seed, index))).collect(),
             hosts: RefCell::new(vec![HostState::default(); count]),
             panics: RefCell::default(),
             complaints: RefCell::default(),
@@ -191,7 +195,9 @@ impl World {
         let hosts = self.hosts.borrow();
         let attempt = match host {
             HostId::Node(_) => hosts[host.index()].attempt,
-            HostId::Lease | HostId::Database | HostId::Payout => hosts.iter().find_map(|state| state.attempt),
+            HostId::Lease | HostId::Database | HostId::Payout | HostId::FurtherLease(_) | HostId::Log(_) | HostId::Centre => {
+                hosts.iter().find_map(|state| state.attempt)
+            }
             HostId::Traffic => None,
         };
         attempt.map_or(Doing::Nothing, Doing::Attempt)

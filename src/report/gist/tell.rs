@@ -289,6 +289,9 @@ fn name(host: HostId) -> String {
         HostId::Lease => "the lease store".to_owned(),
         HostId::Database => "the database".to_owned(),
         HostId::Payout => "the payout service".to_owned(),
+        HostId::FurtherLease(n) => format!("lease store {n}"),
+        HostId::Log(n) => format!("log member {n}"),
+        HostId::Centre => "the dispatch centre".to_owned(),
         HostId::Traffic | HostId::Node(_) => host.to_string(),
     }
 }
