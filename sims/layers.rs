@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rows from the top; a module may use its own row and those before it.
-const LAYERS: [&[&str]; 13] = [
+const LAYERS: [&[&str]; 14] = [
     &["id", "seed", "time", "trace", "step", "plan"],
     &["settlement", "scenario", "class"],
     &["host"],
@@ -15,6 +15,7 @@ const LAYERS: [&[&str]; 13] = [
     &["invariant"],
     &["world"],
     &["explore"],
+    &["incident"],
     &["report"],
     &["check"],
     &["cli", "main"],

@@ -28,6 +28,7 @@ mod fairness;
 mod fast_clock;
 mod frontier;
 mod horizon;
+mod incidents;
 mod job_error;
 mod late_clock;
 mod late_delete;

@@ -4,6 +4,7 @@ mod certify;
 mod exhaust;
 mod exit;
 mod frontier;
+mod incident;
 mod input;
 mod list;
 mod merge;
@@ -87,6 +88,8 @@ enum Command {
     Frontier(frontier::FrontierArgs),
     /// Make a witness small: the fewest, mildest, shortest faults that still break its rule, in a sentence and as a #[test]
     Shrink(shrink::ShrinkArgs),
+    /// Public reports of jobs that ran twice, never, or got stuck: each as a run that shows it, with the fix
+    Incident(incident::IncidentArgs),
     /// Show strategies, fault classes, invariants and knobs
     List(ListArgs),
 }
@@ -216,6 +219,7 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         Some(Command::CertifyAgain) => certify::again(),
         Some(Command::Frontier(args)) => frontier::run(args),
         Some(Command::Shrink(args)) => shrink::run(args),
+        Some(Command::Incident(args)) => incident::run(args),
         Some(Command::List(args)) => list::run(args),
     };
     ended(done)

@@ -93,6 +93,7 @@
 //! | simulation | [`world`]: engines, servers, clocks, faults |
 //! | judgement | [`invariant`]: words and domain only |
 //! | search | [`explore`]: sweep, certify, witness |
+//! | incidents | [`incident`]: public reports, each as a run and its fix |
 //! | report | [`report`]: results as text and files |
 //! | test | [`check`]: one call for a strategy of your own |
 //! | command | [`cli`] |
@@ -114,6 +115,7 @@ pub mod node;
 pub mod world;
 pub mod invariant;
 pub mod explore;
+pub mod incident;
 pub mod report;
 pub mod check;
 pub mod cli;

@@ -7,6 +7,7 @@ pub mod exhaust;
 pub mod files;
 pub mod frontier;
 pub mod gist;
+pub mod incident;
 pub mod json;
 pub mod knobs;
 pub mod list;

@@ -2,6 +2,7 @@
 
 use crate::class::{FaultClass, KINDS, Kind};
 use crate::cli::exit::Failure;
+use crate::incident::{self, Incident};
 use crate::scenario::Rules;
 use crate::strategy::{self, Strategy};
 use crate::world::EngineKind;
@@ -39,6 +40,16 @@ pub fn kind(name: &str) -> Result<&'static Kind, Failure> {
 pub fn class(name: &str) -> Result<FaultClass, Failure> {
     let found = FaultClass::ALL.into_iter().find(|c| c.name() == name);
     found.ok_or_else(|| unknown("fault class", name, FaultClass::ALL.map(FaultClass::name), "`onceproof list` shows all"))
+}
+
+/// The incident with this number.
+pub fn incident(id: &str) -> Result<&'static Incident, Failure> {
+    if let Some(report) = incident::unexpressed().iter().find(|report| report.id.eq_ignore_ascii_case(id)) {
+        return Err(Failure::Usage(format!("{} is not reproduced: {}", report.id, report.reason)));
+    }
+    incident::find(id).ok_or_else(|| {
+        unknown("incident", id, incident::all().iter().map(|incident| incident.id.as_str()), "`onceproof incident list` shows all")
+    })
 }
 
 /// The engine with this name.

@@ -1,0 +1,74 @@
+//! Every public report that is reproduced fails as it was reported, and holds with its fix.
+
+use onceproof::incident::{self, Damage, Evidence, Incident};
+use onceproof::plan::{Fault, Trigger};
+use onceproof::report::incident::Rerun;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[test]
+fn every_report_fails_as_it_was_reported_and_its_fix_holds() {
+    let mut wrong = Vec::new();
+    for incident in incident::all() {
+        match surprise(incident) {
+            Ok(None) => {}
+            Ok(Some(what)) | Err(what) => wrong.push(format!("{}: {what}", incident.id)),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn surprise(incident: &Incident) -> Result<Option<String>, String> {
+    let (broken, fixed) = (incident.broken().map_err(|e| e.to_string())?, incident.fixed().map_err(|e| format!("the fix: {e}"))?);
+    let (seen, mended) = (broken.observe().map_err(|e| e.to_string())?, fixed.observe().map_err(|e| format!("the fix: {e}"))?);
+    Ok(Rerun { incident, broken: (&broken, &seen), fixed: (&fixed, &mended) }.surprise())
+}
+
+/// What breaks is the kind of damage that was reported.
+#[test]
+fn the_rule_that_breaks_is_about_the_damage() {
+    for incident in incident::all() {
+        let about: &[&str] = match incident.damage {
+            Damage::Twice => &["settled-once", "paid-once", "no-stale-commit"],
+            Damage::Lost => &["settled-in-the-end", "job-done"],
+            Damage::Stuck => &["nothing-stuck", "settled-in-the-end"],
+            Damage::Corrupt => &["ranking-right", "points-conserved", "no-stale-commit", "settled-once", "paid-after-commit", "not-early"],
+        };
+        assert!(about.contains(&incident.breaks.as_str()), "{}: {} is not {:?}", incident.id, incident.breaks, incident.damage);
+    }
+}
+
+/// What of a fault makes it another incident: not how long it lasts, nor when exactly.
+fn normalised(fault: &Fault) -> String {
+    let harm = format!("{:?}", fault.harm).split(['(', ' ']).next().unwrap_or_default().to_owned();
+    let whom = serde_json::to_value(&fault.harm).expect("a harm is data");
+    let whom: Vec<String> = ["host", "from", "direction"].iter().filter_map(|key| whom.get(key)).map(ToString::to_string).collect();
+    let when = match &fault.when {
+        Trigger::At { .. } => "at a time".to_owned(),
+        Trigger::Step { step, phase, nth, .. } => format!("{step} {phase} {nth}"),
+    };
+    format!("{harm} {whom:?} {when}")
+}
+
+#[test]
+fn no_two_reports_are_the_same_run() {
+    let mut seen: BTreeMap<(String, Vec<String>), &str> = BTreeMap::new();
+    for incident in incident::all() {
+        let mut plan: Vec<String> = incident.plan.faults.iter().map(normalised).collect();
+        plan.sort();
+        let strategy = incident.deployment().expect("a deployment").strategy;
+        if let Some(other) = seen.insert((strategy, plan), &incident.id) {
+            panic!("{} and {other} share strategy and plan", incident.id);
+        }
+    }
+}
+
+/// Every report of the list is either reproduced or listed with the reason.
+#[test]
+fn no_report_is_forgotten_and_none_is_listed_twice() {
+    let ids: Vec<&str> =
+        incident::all().iter().map(|i| i.id.as_str()).chain(incident::unexpressed().iter().map(|r| r.id.as_str())).collect();
+    let once: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(once.len(), ids.len(), "a report stands twice in {ids:?}");
+    assert!(incident::unexpressed().iter().all(|report| report.reason.len() > 20), "a reason says something");
+    assert!(incident::all().iter().any(|i| i.evidence == Evidence::A));
+}
