@@ -18,6 +18,7 @@ mod crash_in_commit;
 mod crashed_holder;
 mod cut_from_the_database;
 mod database_crash;
+mod dead_letter;
 mod desk;
 mod determinism;
 mod drawn_knobs;

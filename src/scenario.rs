@@ -112,6 +112,10 @@ pub struct GuardKnobs {
     pub backoff_max: Duration,
     /// Job errors after which a period is a dead letter. At least 1.
     pub dead_letter_after: u32,
+    /// A human looks for alerts so often, for as long as nodes pay attention after a boundary, mends the cause, and gives
+    /// the period back. 0 s: nobody looks, which is the default.
+    #[serde(with = "duration", skip_serializing_if = "Duration::is_zero")]
+    pub operator: Duration,
     /// table-key-published wakes this long after the boundary.
     #[serde(with = "duration")]
     pub wake_after: Duration,
@@ -190,6 +194,7 @@ impl Default for GuardKnobs {
             backoff: 30.seconds(),
             backoff_max: 10.minutes(),
             dead_letter_after: 20,
+            operator: Duration::ZERO,
             wake_after: 60.seconds(),
         }
     }

@@ -258,6 +258,10 @@ pub enum Event {
     Lags { from: HostId, to: HostId },
     /// It takes no longer than usual again.
     Prompt { from: HostId, to: HostId },
+    /// A human is called: this period was given up.
+    Alerted { tx: TxId, period: PeriodId },
+    /// The human has seen to it.
+    AlertHandled { tx: TxId, period: PeriodId },
 }
 
 impl Event {
@@ -272,7 +276,9 @@ impl Event {
             | Event::TaskSet { tx, .. }
             | Event::FenceSet { tx, .. }
             | Event::Queued { tx, .. }
-            | Event::Delivered { tx, .. } => Some(tx),
+            | Event::Delivered { tx, .. }
+            | Event::Alerted { tx, .. }
+            | Event::AlertHandled { tx, .. } => Some(tx),
             Event::Booted { .. }
             | Event::Crashed { .. }
             | Event::PoweredOff { .. }

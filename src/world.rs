@@ -3,6 +3,7 @@
 pub mod clock;
 mod contain;
 mod deployment;
+mod operator;
 pub mod engine;
 mod faults;
 pub mod servers;

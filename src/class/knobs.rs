@@ -132,6 +132,7 @@ impl Hand {
             stale_after: self.above(dead, given.stale_after, 50..=200),
             backoff,
             backoff_max: self.length(given.backoff_max, 20..=150, Duration::MAX).max(backoff),
+            operator: given.operator,
             dead_letter_after: given.dead_letter_after.saturating_mul(self.rng.random_range(1..=2)),
             wake_after: self.length(given.wake_after, 0..=300, 24.hours()),
         }

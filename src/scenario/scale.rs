@@ -141,6 +141,7 @@ impl GuardKnobs {
             backoff: d(self.backoff),
             backoff_max: d(self.backoff_max),
             dead_letter_after: self.dead_letter_after,
+            operator: d(self.operator),
             wake_after: d(self.wake_after),
         }
     }

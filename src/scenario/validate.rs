@@ -140,6 +140,7 @@ impl Scenario {
         found.length("guard.backoff", guard.backoff, 1.ms(), YEAR, "\"30s\"");
         found.length("guard.backoff_max", guard.backoff_max, guard.backoff, YEAR, "\"10m\"");
         found.number("guard.dead_letter_after", guard.dead_letter_after, 1, u32::MAX, "20");
+        found.length("guard.operator", guard.operator, Duration::ZERO, YEAR, "\"30m\"");
         found.length("guard.wake_after", guard.wake_after, Duration::ZERO, 24.hours(), "\"1m\"");
     }
 

@@ -6,7 +6,7 @@
 //!    newer claim was made meanwhile, it finds no row, and everything is rolled back.
 //! 3. Payments go through the outbox, so a crash after the commit leaves them to any node.
 //! 4. Compensation: a job error waits for a backoff that doubles, and becomes a dead letter
-//!    that waits for a human; any other failure gives the claim back at once.
+//!    that waits for a human, who is called by an alert in the same transaction; any other failure gives the claim back at once.
 
 use crate::id::PeriodId;
 use crate::scenario::GuardKnobs;
@@ -44,11 +44,12 @@ macro_rules! claimable {
     };
 }
 
-/// Due periods with something left to do: not settled and not given up, or settled with payments left.
+/// Due periods with something left to do: not settled, or settled with payments left. A human may
+/// give back what was given up, so nodes go on asking for it.
 const FIND: Text = Text::new(
-    "SELECT period FROM task WHERE due <= $1 AND (status < 2 OR status = 3 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = task.period)) ORDER BY period",
+    "SELECT period FROM task WHERE due <= $1 AND (status <> 2 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id / 10 = task.period)) ORDER BY period",
     // `/` has decimals there.
-    "SELECT period FROM task WHERE due <= $1 AND (status < 2 OR status = 3 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id DIV 10 = task.period)) ORDER BY period",
+    "SELECT period FROM task WHERE due <= $1 AND (status <> 2 OR EXISTS (SELECT 1 FROM outbox WHERE sent = 0 AND id DIV 10 = task.period)) ORDER BY period",
 );
 const CLAIM: Returning = Returning {
     postgres: concat!(
@@ -82,6 +83,11 @@ const FAIL: Text = Text::new(
         now!(mysql),
         " + $4 WHERE period = $1 AND attempt = $2 AND status = 1"
     ),
+);
+/// An alert that was closed is open again.
+const ALERT: Text = Text::new(
+    "INSERT INTO alert (period, handled) VALUES ($1, 0) ON CONFLICT (period) DO UPDATE SET handled = 0",
+    "INSERT INTO alert (period, handled) VALUES ($1, 0) ON DUPLICATE KEY UPDATE handled = 0",
 );
 
 /// Due periods, by the node's own clock, that have something left to do.
@@ -183,11 +189,27 @@ impl Claim {
         let _ = match error {
             Error::Job(_) => {
                 let (status, wait) = self.after_job_error(context.guard());
-                let status = status.code();
-                context.sql().execute("task.fail", FAIL, &[int(period), int(attempt), int(&status), int(&wait)]).await
+                let code = status.code();
+                let fail = async || context.sql().execute("task.fail", FAIL, &[int(period), int(attempt), int(&code), int(&wait)]).await;
+                match status {
+                    TaskStatus::Dead => {
+                        context.sql().transaction(async || Self::give_up(context, period, fail().await?).await).await.map(drop)
+                    }
+                    _ => fail().await.map(drop),
+                }
             }
-            Error::Store(_) | Error::GuardLost => context.sql().execute("task.give-back", GIVE_BACK, &[int(period), int(attempt)]).await,
+            Error::Store(_) | Error::GuardLost => {
+                context.sql().execute("task.give-back", GIVE_BACK, &[int(period), int(attempt)]).await.map(drop)
+            }
         };
+    }
+
+    /// Calls a human, if the row was given up; inside that transaction.
+    async fn give_up(context: &Context, period: &i64, changed: u64) -> Result<Option<()>, Error> {
+        if changed == 0 {
+            return Ok(None);
+        }
+        context.sql().execute("task.alert", ALERT, &[int(period)]).await.map(|_| Some(()))
     }
 
     /// The row's status after one more job error, and the milliseconds until the next attempt.

@@ -87,6 +87,8 @@ impl fmt::Display for Event {
                 write!(f, "the task of {period} became {status}, version {version}, attempt {attempt} ({tx})")
             }
             Event::FenceSet { tx, token } => write!(f, "the fence was set to {token} ({tx})"),
+            Event::Alerted { tx, period } => write!(f, "a human was called for {period} ({tx})"),
+            Event::AlertHandled { tx, period } => write!(f, "the human has seen to {period} ({tx})"),
             Event::Queued { tx, row } => write!(f, "row {row} was put into the outbox ({tx})"),
             Event::Delivered { tx, row } => write!(f, "row {row} of the outbox was marked as delivered ({tx})"),
             Event::IdleInTransaction { by } => write!(f, "a transaction of {by} was ended for being idle"),

@@ -1,5 +1,6 @@
 //! A validated scenario, worked out once and run many times.
 
+use crate::host::Host;
 use crate::id::{FaultId, HostId};
 use crate::invariant::{self, History, InvariantId, Need, Verdict};
 use crate::node;
@@ -17,7 +18,7 @@ use crate::world::servers::payout::{self, PayoutLedger};
 use crate::world::servers::postgres::{self, Database, DatabaseSetup};
 use crate::world::sim_host::SimHost;
 use crate::world::state::World;
-use crate::world::{EngineKind, Refused, Run, traffic};
+use crate::world::{EngineKind, Refused, Run, operator, traffic};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -261,7 +262,13 @@ impl Deployment {
                     HostId::Lease => Box::pin(lease::serve(host, Rc::clone(&lease))),
                     HostId::Database => Box::pin(postgres::serve(host, Rc::clone(&database))),
                     HostId::Payout => Box::pin(payout::serve(host, Rc::clone(&payouts))),
-                    HostId::Traffic => Box::pin(traffic::run(host, Rc::clone(&setup), seed.fork("traffic"), anew)),
+                    HostId::Traffic => {
+                        let operator = operator::run(Rc::clone(&host) as Rc<dyn Host>, Rc::clone(&setup));
+                        let players = traffic::run(host, Rc::clone(&setup), seed.fork("traffic"), anew);
+                        Box::pin(async {
+                            let ((), ()) = futures_util::join!(players, operator);
+                        })
+                    }
                     HostId::Node(_) => Box::pin(node::run(host, Rc::clone(&setup))),
                     HostId::FurtherLease(n) => Box::pin(lease::serve(host, Rc::clone(&further[usize::from(n) - 1]))),
                     HostId::Log(_) | HostId::Centre => Box::pin(std::future::pending()),

@@ -200,6 +200,8 @@ impl Teller<'_> {
             | Event::TaskSet { .. }
             | Event::FenceSet { .. }
             | Event::Queued { .. }
+            | Event::Alerted { .. }
+            | Event::AlertHandled { .. }
             | Event::Delivered { .. } => {}
         }
     }

@@ -50,6 +50,8 @@ impl Ledger {
                     }
                 }
                 Event::FenceSet { token, .. } => said.push(format!("takes fence token {token}")),
+                Event::Alerted { period, .. } => said.push(format!("calls a human for {period}")),
+                Event::AlertHandled { period, .. } => said.push(format!("closes the alert for {period}")),
                 Event::Delivered { row, .. } => said.push(format!("marks payment {row} as sent")),
                 _ => {}
             }

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 /// Watchdog lease, version claim with attempt fence, good body, outbox, compensation.
 pub struct Guard;
 
-const STEPS: [Step; 26] = [
+const STEPS: [Step; 27] = [
     Step::database("task.find"),
     Step::lease("lease.acquire"),
     Step::database("task.claim"),
@@ -41,6 +41,7 @@ const STEPS: [Step; 26] = [
     Step::payout("outbox.pay"),
     Step::database("outbox.sent"),
     Step::database("task.fail"),
+    Step::database("task.alert"),
     Step::database("task.give-back"),
     Step::lease("lease.release"),
 ];

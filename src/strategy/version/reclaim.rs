@@ -14,7 +14,7 @@ use std::future::pending;
 /// Version claim with attempt fence, good body, outbox, compensation.
 pub struct Reclaim;
 
-const STEPS: [Step; 23] = [
+const STEPS: [Step; 24] = [
     Step::database("task.find"),
     Step::database("task.claim"),
     WORK[0],
@@ -37,6 +37,7 @@ const STEPS: [Step; 23] = [
     Step::payout("outbox.pay"),
     Step::database("outbox.sent"),
     Step::database("task.fail"),
+    Step::database("task.alert"),
     Step::database("task.give-back"),
 ];
 

@@ -9,8 +9,8 @@ use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, TaskStatus};
 use std::collections::BTreeMap;
 
-/// How many tables there are. The last, `marker`, tells nothing.
-pub(super) const TABLES: usize = 8;
+/// How many tables there are. One of them, `marker`, tells nothing.
+pub(super) const TABLES: usize = 9;
 
 /// Their places in the schema.
 const POINTS: usize = 0;
@@ -20,6 +20,7 @@ const RANKING: usize = 3;
 const TASK: usize = 4;
 const FENCE: usize = 5;
 const OUTBOX: usize = 6;
+const ALERT: usize = 8;
 
 /// Who committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,7 @@ pub(super) fn events(changes: &[Change], origin: Origin) -> Vec<Event> {
     tell(FENCE, &|fate| Some(Event::FenceSet { tx, token: fate.new.int(1)? }));
     tell(OUTBOX, &|fate| fate.inserted().then(|| Some(Event::Queued { tx, row: fate.new.int(0)? })).flatten());
     tell(OUTBOX, &|fate| delivered(tx, fate));
+    tell(ALERT, &|fate| alert(tx, fate.new));
     if events.len() == 1 {
         events.clear();
     }
@@ -117,6 +119,11 @@ fn settled(tx: TxId, row: &Image) -> Option<Event> {
 fn task(tx: TxId, row: &Image) -> Option<Event> {
     let status = TaskStatus::from_code(row.int(2)?)?;
     Some(Event::TaskSet { tx, period: PeriodId(row.int(0)?), status, version: row.int(3)?, attempt: row.int(6)? })
+}
+
+fn alert(tx: TxId, row: &Image) -> Option<Event> {
+    let period = PeriodId(row.int(0)?);
+    Some(if row.int(1)? == 0 { Event::Alerted { tx, period } } else { Event::AlertHandled { tx, period } })
 }
 
 fn delivered(tx: TxId, fate: Fate<'_>) -> Option<Event> {
