@@ -63,3 +63,4 @@ mod shrunk;
 mod slow_clock;
 mod stale_claim;
 mod two_commands;
+mod queue;

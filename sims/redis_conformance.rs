@@ -79,7 +79,7 @@ fn the_corpus_covers_every_command() {
     let asked: BTreeSet<String> = corpus().iter().flat_map(Script::commands).collect();
     for command in [
         "PING", "SELECT", "CLIENT", "SET", "SETNX", "GET", "DEL", "EXISTS", "EXPIRE", "PEXPIRE", "TTL", "PTTL", "INCR", "INCRBY", "LPUSH",
-        "RPUSH", "LPOP", "RPOP", "LLEN", "EVAL", "EVALSHA", "SCRIPT",
+        "RPUSH", "LPOP", "RPOP", "LLEN", "LRANGE", "LREM", "LMOVE", "BLPOP", "BRPOP", "BLMOVE", "EVAL", "EVALSHA", "SCRIPT",
     ] {
         assert!(asked.contains(command), "nothing in the corpus asks for {command}");
     }

@@ -1,9 +1,11 @@
 //! What is deployed: schedule, nodes, strategy, stores, network. Plain data, TOML, named presets.
 
+mod queue;
 mod rules;
 mod scale;
 mod validate;
 
+pub use queue::QueueKnobs;
 pub use rules::Rules;
 pub use validate::{Misconfigured, NODES};
 
@@ -42,6 +44,9 @@ pub struct Scenario {
     /// The magnitudes of drawn faults are divided by it. 1 to 3,600.
     #[serde(skip_serializing_if = "is_real")]
     pub time_scale: u32,
+    /// The constants of queues.
+    #[serde(skip_serializing_if = "QueueKnobs::are_usual")]
+    pub queue: QueueKnobs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -162,6 +167,7 @@ impl Default for Scenario {
             database: DatabaseKnobs::default(),
             liveness_bound: 2.hours(),
             time_scale: 1,
+            queue: QueueKnobs::default(),
         }
     }
 }

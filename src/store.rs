@@ -8,6 +8,7 @@
 mod error;
 mod lease;
 mod payout;
+mod queue;
 pub mod sql;
 
 pub use error::{ErrorKind, StoreError};

@@ -9,10 +9,12 @@ mod claim;
 mod clients;
 mod context;
 mod expectation;
+mod marker;
 mod owned_lease;
 pub mod payment;
 pub mod pinned;
 mod process;
+mod queue_steps;
 mod raw;
 #[doc(hidden)]
 pub mod tamper;
@@ -21,6 +23,7 @@ pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use context::{Context, Error, WORK};
 pub use expectation::{Expectation, Pinned, Scope};
 pub use process::Process;
+pub use queue_steps::QueueSteps;
 
 use crate::id::{Letter, PeriodId};
 use crate::scenario::Rules;
@@ -149,6 +152,7 @@ families! {
         LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced;
     version: Published, ReclaimUnfenced, Reclaim, Timestamp;
     dual: Published, Guard;
+    queue: QueueMarker, QueueConsumer, QueueReliable;
 }
 
 /// The strategy with this name.

@@ -109,6 +109,10 @@ pub enum Proof {
     Refused { by: HostId },
     /// A session of this host was ended in the middle of its transaction.
     Ended { by: HostId },
+    /// The lease store lost a message.
+    MessageLost { message: u64 },
+    /// A message that had been taken out of the lease store is in it again.
+    MessageReturned { message: u64 },
 }
 
 impl Proof {
@@ -128,6 +132,8 @@ impl Proof {
             Proof::Waited { .. } => "waited",
             Proof::Refused { .. } => "refused",
             Proof::Ended { .. } => "ended",
+            Proof::MessageLost { .. } => "message-lost",
+            Proof::MessageReturned { .. } => "message-returned",
         }
     }
 }
@@ -149,6 +155,8 @@ impl fmt::Display for Proof {
             Proof::Waited { by } => write!(f, "a request of {by} waited for the lease store"),
             Proof::Refused { by } => write!(f, "a commit of {by} was refused"),
             Proof::Ended { by } => write!(f, "a transaction of {by} was ended with its session"),
+            Proof::MessageLost { message } => write!(f, "message {message} was lost"),
+            Proof::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
         }
     }
 }
@@ -262,6 +270,16 @@ pub enum Event {
     Alerted { tx: TxId, period: PeriodId },
     /// The human has seen to it.
     AlertHandled { tx: TxId, period: PeriodId },
+    /// A client on this host put a message into a list of the lease store: the so-manieth of all.
+    Pushed { by: HostId, message: u64 },
+    /// A message was moved to another list, or to another place.
+    Moved { by: HostId, message: u64 },
+    /// A message was taken out: it is in no list any more, whether or not its receiver hears of it.
+    Popped { by: HostId, message: u64 },
+    /// The lease store lost a message: restarted empty, evicted its list, or failed over to a replica without it.
+    MessageLost { message: u64 },
+    /// The lease store failed over to a replica that had not heard that a message was taken: it is there again.
+    MessageReturned { message: u64 },
 }
 
 impl Event {
@@ -307,6 +325,11 @@ impl Event {
             | Event::GoesOn { .. }
             | Event::Lags { .. }
             | Event::Prompt { .. }
+            | Event::Pushed { .. }
+            | Event::Moved { .. }
+            | Event::Popped { .. }
+            | Event::MessageLost { .. }
+            | Event::MessageReturned { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use onceproof::host::{Duplex, Host, JobError, Listen, Task};
 use onceproof::id::{AttemptId, HostId};
-use onceproof::time::{SimTime, WallTime};
+use onceproof::time::{SimTime, WallTime, millis};
 use onceproof::trace::{Event, Phase, StepName};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo};
@@ -13,6 +13,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::DuplexStream;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
@@ -28,6 +29,7 @@ pub struct Wire {
     listener: RefCell<Option<UnboundedSender<Dial>>>,
     tasks: RefCell<Vec<(HostId, AbortHandle)>>,
     events: RefCell<Vec<Event>>,
+    passed: Rc<Notify>,
 }
 
 impl Wire {
@@ -39,6 +41,7 @@ impl Wire {
             listener: RefCell::default(),
             tasks: RefCell::default(),
             events: RefCell::default(),
+            passed: Rc::default(),
         })
     }
 
@@ -51,6 +54,7 @@ impl Wire {
     pub fn pass(&self, ms: u64) {
         self.elapsed.set(self.elapsed.get() + ms);
         self.turn_clock(ms.cast_signed());
+        self.passed.notify_waiters();
     }
 
     /// Sets the clock, forwards or back.
@@ -115,8 +119,15 @@ impl Host for WireHost {
         Task::new(move || task.abort())
     }
 
-    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
-        panic!("time passes between requests only, so nobody here may wait for it")
+    fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
+        let wire = Rc::clone(&self.wire);
+        let until = wire.elapsed.get() + millis(d);
+        async move {
+            while wire.elapsed.get() < until {
+                wire.passed.notified().await;
+            }
+        }
+        .boxed_local()
     }
 
     fn wall(&self) -> WallTime {

@@ -150,7 +150,7 @@ impl Model {
             }
             Transition::Evict => {
                 self.past.push((self.elapsed, self.entries.clone()));
-                let held = self.entries.iter().filter(|(_, entry)| entry.holder.is_some() && !self.is_over(entry));
+                let held = self.entries.iter().filter(|(_, entry)| entry.grant > 0 && !self.is_over(entry));
                 let victim = match self.flaw {
                     Some(Flaw::EvictsTheFirst) => held.min_by_key(|(_, entry)| entry.grant),
                     _ => held.max_by_key(|(_, entry)| entry.grant),
@@ -203,7 +203,7 @@ impl Model {
         let only = |these: &BTreeMap<String, (HostId, Value)>, those: &BTreeMap<String, (HostId, Value)>| {
             these.iter().filter(|(key, lease)| those.get(*key) != Some(*lease)).map(|(_, (holder, _))| *holder).collect()
         };
-        self.told.loss = Loss { lost: only(&before, &after), returned: only(&after, &before) };
+        self.told.loss = Loss { lost: only(&before, &after), returned: only(&after, &before), ..Loss::default() };
     }
 
     /// What the store's clock shows.
@@ -426,7 +426,9 @@ impl Model {
 
     fn push(&mut self, key: &str, end: End, items: &[String]) -> Answer {
         if self.list(key)?.is_none() {
-            self.entries.insert(key.to_owned(), Entry { value: Value::List(VecDeque::new()), holder: None, expires: None, grant: 0 });
+            self.grants += 1;
+            self.entries
+                .insert(key.to_owned(), Entry { value: Value::List(VecDeque::new()), holder: None, expires: None, grant: self.grants });
         }
         let Some(list) = self.list(key)? else { return Ok(Reply::Number(0)) };
         for item in items.iter().cloned() {

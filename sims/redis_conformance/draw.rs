@@ -1,4 +1,4 @@
-//! Scripts, drawn: two clients, three keys, pauses around short expiries, and a good share of
+//! Scripts, drawn: three clients, of which two may wait for a message, three keys, pauses around short expiries, and a good share of
 //! what a store has to refuse.
 
 use super::script::{Request, Script, Turn};
@@ -16,8 +16,23 @@ const PAUSES: u32 = 30;
 /// Milliseconds of a pause.
 const PAUSE_MS: RangeInclusive<u64> = 1..=220;
 
+/// Instead of how many of a hundred requests somebody waits for a message.
+const WAITS: u32 = 10;
+
+/// How long he waits at most, in seconds, and when he surely has his answer.
+const PATIENCE: (&str, u64) = ("0.3", 340);
+
+/// Until a request has surely reached a server, in milliseconds.
+const ARRIVED: u64 = 50;
+
 /// Milliseconds of an ordinary expiry.
 const EXPIRY_MS: RangeInclusive<i64> = 60..=400;
+
+/// Ends of a list, and none.
+const ENDS: [&str; 5] = ["LEFT", "RIGHT", "left", "RIGHT", "UP"];
+
+/// Places in a list, and how many to take out of it.
+const PLACES: [&str; 7] = ["0", "1", "-1", "-2", "5", "-9", "x"];
 
 const KEYS: [&str; 3] = ["@a", "@b", "@c"];
 
@@ -35,8 +50,12 @@ pub fn script(seed: Seed) -> Script {
         if drawing.rng.random_range(0..100) < PAUSES {
             turns.push(Turn::Wait(drawing.rng.random_range(PAUSE_MS)));
         }
+        if drawing.rng.random_range(0..100) < WAITS {
+            turns.extend(drawing.waits());
+            continue;
+        }
         let client = drawing.rng.random_range(0..2);
-        turns.push(Turn::Ask(Request { client, words: drawing.words() }, None));
+        turns.push(Turn::Ask(Request { client, sent_before: false, words: drawing.words() }, None));
     }
     Script { name: format!("drawn from seed {seed}"), turns }
 }
@@ -70,9 +89,46 @@ impl Drawing {
         words
     }
 
+    /// One or two clients wait, another does something that may concern them, and they hear.
+    fn waits(&mut self) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        let waiters: Vec<Request> = (0..self.rng.random_range(1..=2)).map(|client| self.wish(client)).collect();
+        for wish in &waiters {
+            turns.extend([Turn::Send(Request { sent_before: false, ..wish.clone() }), Turn::Wait(ARRIVED)]);
+        }
+        for _ in 0..self.rng.random_range(1..=3) {
+            let words = if self.rng.random() { self.brings() } else { self.words() };
+            turns.push(Turn::Ask(Request { client: 2, sent_before: false, words }, None));
+        }
+        turns.push(Turn::Wait(PATIENCE.1));
+        turns.extend(waiters.into_iter().map(|wish| Turn::Ask(wish, None)));
+        turns
+    }
+
+    fn wish(&mut self, client: usize) -> Request {
+        let (key, other) = (self.any(&KEYS), self.any(&KEYS));
+        let patience = PATIENCE.0.to_owned();
+        let words = match self.rng.random_range(0..4) {
+            0 => vec!["BRPOP".to_owned(), key, patience],
+            1 => vec!["BLPOP".to_owned(), key, other, patience],
+            _ => vec!["BLMOVE".to_owned(), key, other, self.any(&ENDS), self.any(&ENDS), patience],
+        };
+        Request { client, sent_before: true, words }
+    }
+
+    /// What may bring a message.
+    fn brings(&mut self) -> Vec<String> {
+        let (key, value) = (self.any(&KEYS), self.any(&VALUES));
+        match self.rng.random_range(0..3) {
+            0 => vec!["LMOVE".to_owned(), key, self.any(&KEYS), self.any(&ENDS), self.any(&ENDS)],
+            1 => vec!["LPUSH".to_owned(), key, value],
+            _ => vec!["RPUSH".to_owned(), key, value, self.any(&VALUES)],
+        }
+    }
+
     fn good(&mut self) -> Vec<String> {
         let (key, value) = (self.any(&KEYS), self.any(&VALUES));
-        match self.rng.random_range(0..60) {
+        match self.rng.random_range(0..70) {
             0..6 => vec!["GET".to_owned(), key],
             6..20 => self.set(key, value),
             20..24 => vec!["SETNX".to_owned(), key, value],
@@ -89,6 +145,11 @@ impl Drawing {
             49..51 => vec![self.any(&["LPOP", "RPOP"]), key],
             51..53 => vec![self.any(&["LPOP", "RPOP"]), key, self.any(&["0", "1", "2", "-1", "x"])],
             53 => vec!["LLEN".to_owned(), key],
+            60..63 => vec!["LRANGE".to_owned(), key, self.any(&PLACES), self.any(&PLACES)],
+            63..65 => vec!["LREM".to_owned(), key, self.any(&PLACES), value],
+            65..68 => vec!["LMOVE".to_owned(), key, self.any(&KEYS), self.any(&ENDS), self.any(&ENDS)],
+            68 => vec!["LPUSH".to_owned(), key, value.clone(), value],
+            69 => vec!["BRPOP".to_owned(), key, self.any(&["-1", "x", "", "nan"])],
             54 => vec![self.any(&["PING", "PING", "SELECT"]), "0".to_owned()],
             _ => self.run(key, value),
         }

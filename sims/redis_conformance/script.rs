@@ -5,6 +5,11 @@
 //! a SET @lock me NX PX 100        client a asks; @ marks a key
 //!   OK                            what Redis answered
 //! wait 200                        milliseconds
+//! a& BRPOP @queue 0               client a asks, and the script goes on
+//! c RPUSH @queue x
+//!   :1
+//! a= BRPOP @queue 0               what a was answered to that
+//!   ["queue", "x"]
 //! b EVAL %release 1 @lock me      %release, %renew: the texts of the lease scripts
 //!   :0
 //! b SELECT 1
@@ -29,15 +34,19 @@ pub struct Script {
 pub enum Turn {
     /// So many milliseconds pass.
     Wait(u64),
-    /// Somebody asks, and was answered.
+    /// Somebody asks, and waits for the answer while others go on.
+    Send(Request),
+    /// Somebody asks, or has asked before, and was answered.
     Ask(Request, Option<Expected>),
 }
 
-/// A request of one of the two clients.
+/// A request of one of the three clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// 0 or 1.
+    /// 0, 1 or 2.
     pub client: usize,
+    /// Whether it was sent before, and only its answer is waited for here.
+    pub sent_before: bool,
     /// As they are written down.
     pub words: Vec<String>,
 }
@@ -58,7 +67,7 @@ impl Script {
     pub fn recorded(&self) -> impl Iterator<Item = (&Request, Option<&Expected>)> {
         self.turns.iter().filter_map(|turn| match turn {
             Turn::Ask(request, expected) => Some((request, expected.as_ref())),
-            Turn::Wait(_) => None,
+            Turn::Wait(_) | Turn::Send(_) => None,
         })
     }
 
@@ -119,7 +128,10 @@ fn sha(script: &str) -> String {
 
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char(if self.client == 0 { 'a' } else { 'b' })?;
+        f.write_char(['a', 'b', 'c'][self.client])?;
+        if self.sent_before {
+            f.write_char('=')?;
+        }
         for word in &self.words {
             if word.is_empty() || word.contains(' ') {
                 write!(f, " \"{word}\"")?;
@@ -145,10 +157,9 @@ pub fn read(text: &str) -> Vec<Script> {
         let turns = &mut scripts.last_mut().expect("a script begins with `== name`").turns;
         if let Some(ms) = line.strip_prefix("wait ") {
             turns.push(Turn::Wait(ms.parse().expect("milliseconds")));
-        } else if let Some(asked) = line.strip_prefix("a ") {
-            turns.push(Turn::Ask(Request { client: 0, words: words(asked) }, None));
-        } else if let Some(asked) = line.strip_prefix("b ") {
-            turns.push(Turn::Ask(Request { client: 1, words: words(asked) }, None));
+        } else if let Some((how, client, asked)) = said(line) {
+            let request = Request { client, sent_before: how == "=", words: words(asked) };
+            turns.push(if how == "&" { Turn::Send(request) } else { Turn::Ask(request, None) });
         } else {
             let answer = line.strip_prefix("  ").unwrap_or_else(|| panic!("no line of a script: {line}"));
             let Some(Turn::Ask(_, expected)) = turns.last_mut() else { panic!("an answer to nothing: {line}") };
@@ -163,6 +174,13 @@ pub fn read(text: &str) -> Vec<Script> {
         }
     }
     scripts
+}
+
+/// `a& PING` as `&`, 0 and `PING`.
+fn said(line: &str) -> Option<(&str, usize, &str)> {
+    let (who, asked) = line.split_once(' ')?;
+    let client = ["a", "b", "c"].iter().position(|name| who.starts_with(name))?;
+    matches!(&who[1..], "" | "&" | "=").then_some((&who[1..], client, asked))
 }
 
 /// Words between spaces; one in quotes may be empty and hold spaces.
@@ -184,6 +202,7 @@ pub fn write(scripts: &[Script]) -> String {
         for turn in &script.turns {
             let _ = match turn {
                 Turn::Wait(ms) => writeln!(text, "wait {ms}"),
+                Turn::Send(request) => writeln!(text, "{}", request.to_string().replacen(' ', "& ", 1)),
                 Turn::Ask(request, _) => writeln!(text, "{request}"),
             };
             let Turn::Ask(_, Some(expected)) = turn else { continue };

@@ -15,7 +15,7 @@ use redis::aio::MultiplexedConnection;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use tokio::task::LocalSet;
+use tokio::task::{JoinHandle, LocalSet};
 
 /// What the clock shows in the beginning: 2026-01-09 00:00:00 UTC.
 const ORIGIN: i64 = 1_767_916_800_000;
@@ -41,7 +41,11 @@ async fn played(script: &Script) -> Played {
     while !wire.listens() {
         tokio::task::yield_now().await;
     }
-    let mut clients = [connect(&wire, HostId::node(0)).await, connect(&wire, HostId::node(1)).await];
+    let mut clients = Vec::new();
+    for n in 0..3 {
+        clients.push(connect(&wire, HostId::node(n)).await);
+    }
+    let mut waiting: [Option<JoinHandle<String>>; 3] = Default::default();
     let mut auditor = connect(&wire, HostId::Traffic).await;
     let (mut played, mut now) = (Played { answers: Vec::new(), too_close: None }, 0_u64);
     let mut runs_out: BTreeMap<&str, u64> = BTreeMap::new();
@@ -50,14 +54,27 @@ async fn played(script: &Script) -> Played {
             Turn::Wait(ms) => {
                 wire.pass(*ms);
                 now += ms;
+                settle().await;
                 continue;
             }
-            Turn::Ask(request, _) => request,
+            Turn::Send(request) | Turn::Ask(request, _) => request,
         };
         if runs_out.values().any(|at| is_close(request, *at, now)) {
             played.too_close.get_or_insert(played.answers.len());
         }
-        played.answers.push(ask(&mut clients[request.client], &request.sent("")).await);
+        match turn {
+            Turn::Send(_) => {
+                let (mut client, words) = (clients[request.client].clone(), request.sent(""));
+                waiting[request.client] = Some(tokio::task::spawn_local(async move { ask(&mut client, &words).await }));
+                settle().await;
+            }
+            Turn::Ask(Request { client, sent_before: true, .. }, _) => {
+                let answer = waiting[*client].take().expect("it was sent before");
+                assert!(answer.is_finished(), "`{}` waits for {request}, to which nobody answers by itself", script.name);
+                played.answers.push(answer.await.expect("it is answered"));
+            }
+            Turn::Ask(..) | Turn::Wait(_) => played.answers.push(ask(&mut clients[request.client], &request.sent("")).await),
+        }
         for key in script.keys() {
             let left = ask(&mut auditor, &["PTTL".to_owned(), key.to_owned()]).await;
             match left.strip_prefix(':').and_then(|ms| ms.parse::<u64>().ok()) {
@@ -67,6 +84,13 @@ async fn played(script: &Script) -> Played {
         }
     }
     played
+}
+
+/// Lets everybody run who can.
+async fn settle() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Whether a key that runs out at `at` may have run out or not when this is asked, or may have

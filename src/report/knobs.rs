@@ -61,6 +61,11 @@ pub const ALL: &[Knob] = &[
     ),
     knob("database.lock_timeout", "how long a statement waits for another transaction", DURATION),
     knob("database.idle_in_transaction_timeout", "a session idle in a transaction is ended after this long", DURATION),
+    knob("queue.block", "how long a consumer waits for a message before it asks again", "duration, 1ms to 1h"),
+    knob("queue.listen", "how long after a boundary queue-consumer asks for messages", "duration, at least block"),
+    knob("queue.answer", "how long the third party of queue-consumer takes", "duration, 0s to 24h"),
+    knob("queue.ask_every", "time between the first questions to the third party", "duration, at least 1ms"),
+    knob("queue.visibility", "queue-reliable puts a message in again after this long", "duration, at least 1ms"),
 ];
 
 const fn knob(path: &'static str, about: &'static str, bounds: &'static str) -> Knob {
@@ -90,7 +95,11 @@ fn defaults() -> Vec<(String, String)> {
 
 /// Path and TOML value of everything in a scenario.
 fn leaves(scenario: &Scenario) -> Vec<(String, toml::Value)> {
-    let scenario = toml::Table::try_from(scenario).expect("a scenario has only values that TOML knows");
+    const KNOWN: &str = "a scenario has only values that TOML knows";
+    let queue = toml::Table::try_from(&scenario.queue).expect(KNOWN);
+    let mut scenario = toml::Table::try_from(scenario).expect(KNOWN);
+    // What is as usual stands in no file, and is a knob all the same.
+    scenario.entry("queue").or_insert(queue.into());
     let mut leaves = Vec::new();
     for (key, value) in scenario {
         match value {

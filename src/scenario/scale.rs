@@ -96,6 +96,8 @@ impl Scenario {
             },
             liveness_bound,
             time_scale: FACTOR,
+            // Scaled when they are used.
+            queue: self.queue.clone(),
         }
     }
 

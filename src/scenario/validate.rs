@@ -81,6 +81,7 @@ impl Scenario {
         self.validate_node(&mut found);
         self.validate_guard(&mut found);
         self.validate_servers(&mut found);
+        self.validate_queue(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -154,6 +155,17 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    fn validate_queue(&self, found: &mut Found) {
+        let queue = &self.queue;
+        found.length("queue.block", queue.block, 1.ms(), 1.hours(), "\"5s\"");
+        found.length("queue.listen", queue.listen, queue.block, YEAR, "\"10m\"");
+        found.length("queue.answer", queue.answer, Duration::ZERO, 24.hours(), "\"5s\"");
+        found.length("queue.ask_every", queue.ask_every, 1.ms(), YEAR, "\"1s\"");
+        found.length("queue.visibility", queue.visibility, 1.ms(), YEAR, "\"5m\"");
+    }
+}
+
 /// What was found wrong so far.
 #[derive(Default)]
 struct Found(Vec<Misconfigured>);
@@ -184,7 +196,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{GuardKnobs, NetworkKnobs, NodeKnobs};
+    use crate::scenario::{GuardKnobs, NetworkKnobs, NodeKnobs, QueueKnobs};
 
     /// What is wrong with a scenario, one line each.
     fn wrong(scenario: &Scenario) -> Vec<String> {
@@ -230,6 +242,18 @@ mod tests {
         assert!(said("`network.latency_max` is 50ms, but must be 60ms to 1m;"), "{found:?}");
         assert!(said("`node.timeout` is 100ms, but must be more than a round trip, twice `network.latency_max` = 100ms;"), "{found:?}");
         assert_eq!(found.len(), 6, "{found:?}");
+    }
+
+    #[test]
+    fn queues_are_checked_too() {
+        let queue = QueueKnobs { block: 1.minutes(), listen: 5.seconds(), visibility: Duration::ZERO, ..QueueKnobs::default() };
+        assert_eq!(
+            wrong(&Scenario { queue, ..Scenario::default() }),
+            [
+                "`queue.listen` is 5s, but must be at least 1m; write for example `queue.listen = \"10m\"`",
+                "`queue.visibility` is 0s, but must be at least 1ms; write for example `queue.visibility = \"5m\"`",
+            ]
+        );
     }
 
     #[test]

@@ -23,10 +23,11 @@ thread_local! {
     static RENEW: Rc<Script> = Rc::new(Script::new(RENEW_SCRIPT));
 }
 
-/// A client of the lease store.
+/// A client of the lease store, or of one of several.
 pub struct LeaseStore {
     host: Rc<dyn Host>,
-    timeout: Duration,
+    server: HostId,
+    pub(super) timeout: Duration,
     open: RefCell<Open>,
 }
 
@@ -42,7 +43,17 @@ struct Open {
 impl LeaseStore {
     /// A client on `host` that waits for at most `timeout` for a connection or an answer.
     pub fn new(host: Rc<dyn Host>, timeout: Duration) -> LeaseStore {
-        LeaseStore { host, timeout, open: RefCell::default() }
+        LeaseStore::of(host, HostId::Lease, timeout)
+    }
+
+    /// As [`LeaseStore::new`], of another server.
+    pub fn of(host: Rc<dyn Host>, server: HostId, timeout: Duration) -> LeaseStore {
+        LeaseStore { host, server, timeout, open: RefCell::default() }
+    }
+
+    /// The server.
+    pub fn server(&self) -> HostId {
+        self.server
     }
 
     /// Connects, unless a connection is open.
@@ -135,7 +146,7 @@ impl LeaseStore {
         self.call(generation, work(connection)).await
     }
 
-    async fn connection(&self) -> Result<(u64, MultiplexedConnection), StoreError> {
+    pub(super) async fn connection(&self) -> Result<(u64, MultiplexedConnection), StoreError> {
         {
             let open = self.open.borrow();
             if let Some(connection) = &open.connection {
@@ -152,7 +163,7 @@ impl LeaseStore {
     }
 
     async fn connect(&self) -> Result<(MultiplexedConnection, Task), StoreError> {
-        let stream = self.host.connect(HostId::Lease).await?;
+        let stream = self.host.connect(self.server).await?;
         // RESP2 needs no greeting, and the library's name is not worth a round trip: nothing is sent here.
         let info = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2).set_skip_set_lib_name();
         // The library's own timeout would be a tokio timer; ours follows the clock of the host.
@@ -161,8 +172,18 @@ impl LeaseStore {
         Ok((connection, self.host.spawn("lease-driver", Box::pin(driver))))
     }
 
-    async fn call<T>(&self, generation: u64, call: impl Future<Output = redis::RedisResult<T>>) -> Result<T, StoreError> {
-        let failed = match within(&*self.host, self.timeout, call).await {
+    pub(super) async fn call<T>(&self, generation: u64, call: impl Future<Output = redis::RedisResult<T>>) -> Result<T, StoreError> {
+        self.call_within(self.timeout, generation, call).await
+    }
+
+    /// A call that may take longer than others.
+    pub(super) async fn call_within<T>(
+        &self,
+        limit: Duration,
+        generation: u64,
+        call: impl Future<Output = redis::RedisResult<T>>,
+    ) -> Result<T, StoreError> {
+        let failed = match within(&*self.host, limit, call).await {
             Some(Ok(value)) => return Ok(value),
             Some(Err(error)) => StoreError::from(error),
             None => StoreError::timed_out(),

@@ -3,12 +3,13 @@
 
 use crate::host::{Host, JobError, Task};
 use crate::id::{AttemptId, HostId};
-use crate::scenario::{GuardKnobs, Scenario};
+use crate::scenario::{GuardKnobs, QueueKnobs, Scenario};
 use crate::settlement::Calendar;
 use crate::step::Step;
 use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
 use crate::strategy::process::Process;
+use crate::strategy::queue_steps::QueueSteps;
 use crate::strategy::tamper::Tamper;
 use crate::time::{WallTime, millis};
 use crate::trace::{Phase, StepName};
@@ -54,6 +55,8 @@ struct Inner {
     attempt: Cell<AttemptId>,
     process: Process,
     lease: LeaseStore,
+    /// Whoever waits for a message blocks its connection.
+    waiter: LeaseStore,
     sql: Sql,
     payout: PayoutService,
 }
@@ -65,6 +68,7 @@ impl Context {
         let timeout = scenario.node.timeout;
         let inner = Inner {
             lease: LeaseStore::new(Rc::clone(&host), timeout),
+            waiter: LeaseStore::new(Rc::clone(&host), timeout),
             sql: Sql::new(Rc::clone(&host), timeout),
             payout: PayoutService::new(Rc::clone(&host), timeout),
             process: Process::new(Rc::clone(&host)),
@@ -123,6 +127,11 @@ impl Context {
         &self.inner.scenario.guard
     }
 
+    /// The constants of queues, in the deployment's scale.
+    pub fn queue_knobs(&self) -> QueueKnobs {
+        self.inner.scenario.queue.scaled(self.inner.scenario.time_scale)
+    }
+
     /// The boundaries.
     pub fn calendar(&self) -> &Calendar {
         &self.inner.calendar
@@ -131,6 +140,11 @@ impl Context {
     /// The lease store.
     pub fn lease(&self) -> LeaseSteps<'_> {
         LeaseSteps { context: self, store: &self.inner.lease }
+    }
+
+    /// Queues in the lease store.
+    pub fn queue(&self) -> QueueSteps<'_> {
+        QueueSteps { context: self, store: &self.inner.lease, waiter: &self.inner.waiter }
     }
 
     /// The database.

@@ -124,11 +124,18 @@ pub fn cut_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
 
 /// Every node's first claim loses its answer, so whoever wins the first one does not know.
 pub fn claim_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
-    let lost = |node| -> Fault {
-        let when = Trigger::Step { step: "task.claim".to_owned(), phase: Phase::Sent, nth: 1, node: Some(HostId::node(node)) };
-        Harm::ReplyLost { host: Target::Self_, from: Target::Host(HostId::Database) }.when(when)
-    };
-    FaultPlan::of((0..scenario.nodes).map(lost))
+    FaultPlan::of((0..scenario.nodes).map(|node| first_reply_lost("task.claim", node, HostId::Database)))
+}
+
+/// Every node's first pop loses its answer, so whoever gets the task does not know.
+pub fn pop_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    FaultPlan::of((0..scenario.nodes).map(|node| first_reply_lost("queue.pop", node, HostId::Lease)))
+}
+
+/// The lease store restarts empty when the first node is about to put the task into the queue, and
+/// is back when all nodes have come.
+pub fn emptied_before_the_push(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "queue.push", Phase::Before, Harm::LeaseWipe { back_after: 10.seconds() })
 }
 
 /// No node is alive from five minutes before the first boundary to two hours after it.
@@ -137,6 +144,11 @@ pub fn outage(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
     let harm = Harm::Crash { host: Target::AllNodes, back_after: before + 2.hours() };
     let begins = |first| Trigger::At { at_ms: calendar.due(first) - before / scenario.time_scale.max(1) };
     in_scale(scenario, calendar.periods.first().map(|first| harm.when(begins(*first))))
+}
+
+fn first_reply_lost(step: StepName, node: u8, from: HostId) -> Fault {
+    let when = Trigger::Step { step: step.to_owned(), phase: Phase::Sent, nth: 1, node: Some(HostId::node(node)) };
+    Harm::ReplyLost { host: Target::Self_, from: Target::Host(from) }.when(when)
 }
 
 fn in_the_job(scenario: &Scenario, harm: Harm) -> FaultPlan {

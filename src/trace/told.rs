@@ -109,6 +109,11 @@ impl fmt::Display for Event {
             Event::GoesOn { attempt, step } => write!(f, "`{step}` of attempt {attempt} goes on"),
             Event::Lags { from, to } => write!(f, "everything from {from} to {to} takes longer from now on"),
             Event::Prompt { from, to } => write!(f, "everything from {from} to {to} takes as long as usual again"),
+            Event::Pushed { by, message } => write!(f, "{by} put message {message} into a list"),
+            Event::Moved { by, message } => write!(f, "{by} moved message {message}"),
+            Event::Popped { by, message } => write!(f, "message {message} was taken out for {by}"),
+            Event::MessageLost { message } => write!(f, "message {message} was lost"),
+            Event::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
         }
     }
 }
@@ -145,6 +150,10 @@ mod tests {
             all.extend([Event::Panicked { host }, Event::Blocked { host }, Event::Unblocked { host }]);
             all.extend([Event::LeaseExpired { holder: host }, Event::LeaseLost { holder: host }, Event::LeaseReturned { holder: host }]);
             let by = host;
+            for message in [1, 2] {
+                all.extend([Event::Pushed { by, message }, Event::Moved { by, message }, Event::Popped { by, message }]);
+                all.extend([Event::MessageLost { message }, Event::MessageReturned { message }]);
+            }
             all.extend([Event::IdleInTransaction { by }, Event::Waited { by }, Event::CommitRefused { by }, Event::SessionEnded { by }]);
         }
         for (from, to) in [(host, other), (other, host), (host, holder)] {

@@ -400,6 +400,7 @@ fn is_effect(event: &Event) -> bool {
             | Event::ClockDrifts { .. }
             | Event::Blocked { .. }
             | Event::LeaseLost { .. }
+            | Event::MessageLost { .. }
             | Event::SessionEnded { .. }
     )
 }

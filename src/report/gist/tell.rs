@@ -55,6 +55,10 @@ impl Teller<'_> {
             }
             Event::LeaseLost { holder } => ("the lease store".to_owned(), format!("lost {}", self.lease(n, holder))),
             Event::LeaseReturned { holder } => ("the lease store".to_owned(), format!("had the lease of {holder} again")),
+            Event::Pushed { by: host, message } => by(&host, format!("put message {message} into the queue")),
+            Event::Popped { by: host, message } => (format!("message {message}"), format!("left the queue for {host}")),
+            Event::MessageLost { message } => ("the lease store".to_owned(), format!("lost message {message}")),
+            Event::MessageReturned { message } => ("the lease store".to_owned(), format!("had message {message} again")),
             Event::LeaseReleased { by: host, holder } if host == holder => by(&host, "gave the lease back".to_owned()),
             Event::LeaseReleased { by: host, holder } => by(&host, format!("deleted {}", self.lease(n, holder))),
             Event::LeaseExtended { by: host, holder, .. } => by(&host, format!("extended the lease of {holder}")),

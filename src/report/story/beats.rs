@@ -165,6 +165,13 @@ impl Teller<'_> {
             }
             Event::LeaseLost { holder } => self.say(at, Voice::World("lease"), format!("loses the lease of {holder}")),
             Event::LeaseReturned { holder } => self.say(at, Voice::World("lease"), format!("has a lease of {holder} again that was over")),
+            Event::Pushed { by, message } => self.say(at, Voice::World("lease"), format!("takes message {message} of {by}")),
+            Event::Moved { by, message } => self.say(at, Voice::World("lease"), format!("moves message {message} for {by}")),
+            Event::Popped { by, message } => self.say(at, Voice::World("lease"), format!("hands message {message} out to {by}")),
+            Event::MessageLost { message } => self.say(at, Voice::World("lease"), format!("loses message {message}")),
+            Event::MessageReturned { message } => {
+                self.say(at, Voice::World("lease"), format!("has message {message} again, which had been taken"));
+            }
             Event::Blocked { host } => self.happens(at, host, State::Running, "is busy with a slow command"),
             Event::Unblocked { host } => self.happens(at, host, State::Running, "serves again"),
             Event::LeaseExpired { holder } => self.say(at, Voice::World("lease"), format!("of {holder} has expired")),

@@ -4,32 +4,13 @@ use crate::id::{Letter, PeriodId};
 use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
-use crate::store::sql::{Text, int};
 use crate::strategy::context::WORK;
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
-use crate::time::WallTime;
+use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body, marker};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
 /// The marker first, on conflict do nothing; then the good body; payments through the outbox.
 pub struct TableKey;
-
-/// MySQL has no ON CONFLICT. Of its two ways to pass over a duplicate, `ON DUPLICATE KEY UPDATE`
-/// reports one row in both cases to a client that counts found rows. `IGNORE` reports none for a
-/// duplicate; it would turn other errors into warnings too, but four numbers that are never NULL
-/// in four `bigint` columns leave it none.
-const MARKER: Text = Text::new(
-    "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4) ON CONFLICT (period) DO NOTHING",
-    "INSERT IGNORE INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4)",
-);
-
-impl TableKey {
-    async fn mark(context: &Context, period: Period, now: WallTime) -> Result<bool, Error> {
-        let (node, attempt) = (i64::from(context.attempt().node.0), i64::from(context.attempt().number));
-        let marker = [int(&period.id.0), int(&node), int(&attempt), int(&now.0)];
-        Ok(context.sql().execute("tx.marker", MARKER, &marker).await? == 1)
-    }
-}
 
 const STEPS: [Step; 18] = [
     Step::database("settled.find"),
@@ -96,6 +77,6 @@ impl Strategy for TableKey {
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
         let context = &*context;
-        body::atomic_job(context, period, async |now| Self::mark(context, period, now).await).await
+        body::atomic_job(context, period, async |now| marker::mark(context, period, now).await).await
     }
 }

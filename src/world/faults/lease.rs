@@ -1,5 +1,6 @@
-//! What goes wrong in the lease store itself. Felt is what becomes of leases and requests: a
-//! store that loses something while nobody holds a lease has disturbed nobody.
+//! What goes wrong in the lease store itself. Felt is what becomes of leases, messages and
+//! requests: a store that loses something while nobody holds a lease has disturbed nobody. A
+//! message that is lost is missed by whoever would have got it, so its loss is felt at once.
 
 use crate::id::{FaultId, HostId};
 use crate::trace::{Event, Proof};
@@ -66,6 +67,14 @@ impl World {
         for &holder in &loss.returned {
             self.record(Event::LeaseReturned { holder });
             self.feel(id, Proof::LeaseReturned { holder });
+        }
+        for &message in &loss.messages_lost {
+            self.record(Event::MessageLost { message });
+            self.feel(id, Proof::MessageLost { message });
+        }
+        for &message in &loss.messages_returned {
+            self.record(Event::MessageReturned { message });
+            self.feel(id, Proof::MessageReturned { message });
         }
     }
 

@@ -1,10 +1,13 @@
 //! The commands of the lease store, and its errors in Redis's words.
 
+mod lists;
 mod options;
 mod scripts;
 
 use super::asked::{Presence, SetOptions};
-use super::store::{Caller, End, LeaseStore, Ttl, WrongType};
+use super::lists::End;
+use super::store::{Caller, LeaseStore, Ttl, WrongType};
+use super::waiting::{Blocked, Served};
 use bytes::Bytes;
 use redis_protocol::resp2::types::BytesFrame;
 use std::fmt::Write;
@@ -20,7 +23,26 @@ impl From<WrongType> for Refusal {
     }
 }
 
+impl From<Refusal> for BytesFrame {
+    fn from(Refusal(text): Refusal) -> BytesFrame {
+        BytesFrame::Error(text.into())
+    }
+}
+
 type Reply = Result<BytesFrame, Refusal>;
+
+/// What a request comes to.
+pub(super) enum Answer {
+    /// This.
+    Now(BytesFrame),
+    /// What comes while the client waits.
+    Later(Blocked),
+}
+
+/// What a client is told whose wait is over.
+pub(super) fn served(answer: Served) -> BytesFrame {
+    answer.unwrap_or_else(|wrong| Refusal::from(wrong).into())
+}
 
 fn refuse<T>(text: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal(text.into()))
@@ -47,7 +69,7 @@ fn from_now(caller: Caller<'_>, ms: Option<i64>, command: &str) -> Result<i64, R
 }
 
 /// Answers one request, which has at least one word.
-pub(super) fn execute(store: &mut LeaseStore, caller: Caller<'_>, request: &[Bytes]) -> BytesFrame {
+pub(super) fn execute(store: &mut LeaseStore, caller: Caller<'_>, request: &[Bytes]) -> Answer {
     let (name, arguments) = (request[0].to_ascii_uppercase(), &request[1..]);
     let reply = match arity(&name) {
         None => {
@@ -56,9 +78,14 @@ pub(super) fn execute(store: &mut LeaseStore, caller: Caller<'_>, request: &[Byt
             refuse(text)
         }
         Some((least, most)) if arguments.len() < least || arguments.len() > most => wrong_arity(&name),
-        Some(_) => dispatch(store, caller, &name, arguments),
+        Some(_) => match name.as_slice() {
+            b"BLPOP" => lists::blocking_pop(store, caller, arguments, End::Left),
+            b"BRPOP" => lists::blocking_pop(store, caller, arguments, End::Right),
+            b"BLMOVE" => lists::blocking_shift(store, caller, arguments),
+            name => dispatch(store, caller, name, arguments).map(Answer::Now),
+        },
     };
-    reply.unwrap_or_else(|Refusal(text)| BytesFrame::Error(text.into()))
+    reply.unwrap_or_else(|refusal| Answer::Now(refusal.into()))
 }
 
 /// How many arguments a command takes, at least and at most.
@@ -68,7 +95,10 @@ fn arity(name: &[u8]) -> Option<(usize, usize)> {
         b"PING" => (0, 1),
         b"SELECT" | b"GET" | b"INCR" | b"TTL" | b"PTTL" | b"LLEN" => (1, 1),
         b"SETNX" | b"INCRBY" => (2, 2),
-        b"SET" | b"LPUSH" | b"RPUSH" | b"EVAL" | b"EVALSHA" | b"EXPIRE" | b"PEXPIRE" => (2, ANY),
+        b"LRANGE" | b"LREM" => (3, 3),
+        b"LMOVE" => (4, 4),
+        b"BLMOVE" => (5, 5),
+        b"SET" | b"LPUSH" | b"RPUSH" | b"EVAL" | b"EVALSHA" | b"EXPIRE" | b"PEXPIRE" | b"BLPOP" | b"BRPOP" => (2, ANY),
         b"LPOP" | b"RPOP" => (1, 2),
         b"CLIENT" | b"DEL" | b"EXISTS" | b"SCRIPT" => (1, ANY),
         _ => return None,
@@ -116,10 +146,13 @@ fn dispatch(store: &mut LeaseStore, caller: Caller<'_>, name: &[u8], arguments: 
         b"PTTL" => ttl(store, caller, &arguments[0], |ms| ms),
         b"INCR" => increment(store, caller, &arguments[0], 1)?,
         b"INCRBY" => increment(store, caller, &arguments[0], number(&arguments[1])?)?,
-        b"LPUSH" => count(store.push(caller, &arguments[0], End::Left, &arguments[1..])?),
-        b"RPUSH" => count(store.push(caller, &arguments[0], End::Right, &arguments[1..])?),
-        b"LPOP" => pop(store, caller, arguments, End::Left)?,
-        b"RPOP" => pop(store, caller, arguments, End::Right)?,
+        b"LPUSH" => lists::push(store, caller, arguments, End::Left)?,
+        b"RPUSH" => lists::push(store, caller, arguments, End::Right)?,
+        b"LPOP" => lists::pop(store, caller, arguments, End::Left)?,
+        b"RPOP" => lists::pop(store, caller, arguments, End::Right)?,
+        b"LRANGE" => lists::range(store, caller, arguments)?,
+        b"LREM" => lists::remove(store, caller, arguments)?,
+        b"LMOVE" => lists::shift(store, caller, arguments)?,
         b"LLEN" => count(store.length(caller, &arguments[0])?),
         b"EVAL" => scripts::eval(store, caller, arguments)?,
         b"EVALSHA" => scripts::eval_by_hash(store, caller, arguments)?,
@@ -170,15 +203,4 @@ fn increment(store: &mut LeaseStore, caller: Caller<'_>, key: &Bytes, by: i64) -
     let Some(new) = old.checked_add(by) else { return refuse("ERR increment or decrement would overflow") };
     store.set_counter(caller, key, new);
     Ok(BytesFrame::Integer(new))
-}
-
-fn pop(store: &mut LeaseStore, caller: Caller<'_>, arguments: &[Bytes], end: End) -> Reply {
-    let Some(limit) = arguments.get(1) else {
-        let item = store.pop(caller, &arguments[0], end, 1)?.and_then(|mut items| items.pop());
-        return Ok(item.map_or(BytesFrame::Null, BytesFrame::BulkString));
-    };
-    let limit = number(limit).ok().and_then(|limit| usize::try_from(limit).ok());
-    let Some(limit) = limit else { return refuse("ERR value is out of range, must be positive") };
-    let items = store.pop(caller, &arguments[0], end, limit)?;
-    Ok(items.map_or(BytesFrame::Null, |items| BytesFrame::Array(items.into_iter().map(BytesFrame::BulkString).collect())))
 }

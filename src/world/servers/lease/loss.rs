@@ -1,10 +1,14 @@
-//! How the store loses what it was told: all of it, one lease, or the latest writes.
+//! How the store loses what it was told: all of it, one key, or the latest writes.
+//!
+//! A lease is lost to its holder. A message is lost to nobody in particular: it is one in any
+//! list of the store, whether it still waits for somebody or stands for something, and whoever
+//! needed it will miss it.
 
 use super::store::{Entry, LeaseStore, Value};
 use crate::id::HostId;
 use crate::time::{SimTime, WallTime};
 use bytes::Bytes;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// What a loss changed for those who hold leases.
@@ -14,6 +18,10 @@ pub struct Loss {
     pub lost: Vec<HostId>,
     /// Whose lease was over and is there again.
     pub returned: Vec<HostId>,
+    /// Messages that were in a list and are in none.
+    pub messages_lost: Vec<u64>,
+    /// Messages that had been taken and are there again.
+    pub messages_returned: Vec<u64>,
 }
 
 /// The writes that a replica may not have seen yet, kept only where a plan has a failover.
@@ -66,11 +74,11 @@ impl LeaseStore {
         })
     }
 
-    /// Evicts the lease that was granted last, of those that have not run out. A replica hears of it as of any deletion.
+    /// Evicts what was granted or made last of the leases and lists that have not run out. A replica hears of it as of any deletion.
     pub fn evict(&mut self, now: SimTime, wall: WallTime) -> Loss {
         self.changed(wall, |store| {
-            let held = store.entries.iter().filter(|(_, entry)| entry.holder.is_some() && entry.is_live(wall));
-            let newest = held.max_by_key(|(_, entry)| entry.granted).map(|(key, _)| key.clone());
+            let there = store.entries.iter().filter(|(_, entry)| entry.granted > 0 && entry.is_live(wall));
+            let newest = there.max_by_key(|(_, entry)| entry.granted).map(|(key, _)| key.clone());
             if let Some(key) = newest {
                 let before = store.entries.remove(&key);
                 store.replication.note(now, &key, before);
@@ -94,13 +102,27 @@ impl LeaseStore {
 
     /// What a change does to the leases that have not run out.
     fn changed(&mut self, wall: WallTime, change: impl FnOnce(&mut LeaseStore)) -> Loss {
-        let before = self.held(wall);
+        let (before, messages) = (self.held(wall), self.queued(wall));
         change(self);
-        let after = self.held(wall);
+        let (after, messages_after) = (self.held(wall), self.queued(wall));
         let gone = |these: &Held, those: &Held| {
             these.iter().filter(|(key, lease)| those.get(*key) != Some(*lease)).map(|(_, (holder, _))| *holder).collect()
         };
-        Loss { lost: gone(&before, &after), returned: gone(&after, &before) }
+        Loss {
+            lost: gone(&before, &after),
+            returned: gone(&after, &before),
+            messages_lost: messages.difference(&messages_after).copied().collect(),
+            messages_returned: messages_after.difference(&messages).copied().collect(),
+        }
+    }
+
+    /// The messages of all lists that have not run out.
+    fn queued(&self, wall: WallTime) -> BTreeSet<u64> {
+        let messages = |entry: &Entry| match &entry.value {
+            Value::List(items) => items.iter().map(|item| item.message).collect(),
+            Value::Text(_) => Vec::new(),
+        };
+        self.entries.values().filter(|entry| entry.is_live(wall)).flat_map(messages).collect()
     }
 
     fn held(&self, wall: WallTime) -> Held {

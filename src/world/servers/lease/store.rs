@@ -1,8 +1,8 @@
 //! The keys of the lease store, and what it tells the history about them.
 //!
 //! A key that a client *set* is a lease, held by that client's host. Counters made by `INCR`
-//! and lists are data, of which nothing is told. A key runs out by the store's own clock, and
-//! that is noticed when somebody next looks at it.
+//! are data, of which nothing is told. Lists hold messages (`lists`). A key runs out by the
+//! store's own clock, and that is noticed when somebody next looks at it.
 
 use crate::host::Host;
 use crate::id::HostId;
@@ -15,8 +15,10 @@ use std::rc::Rc;
 
 use super::asked::{ExpireIf, Presence, SetOptions};
 use super::busy::Busy;
+use super::lists::Item;
 use super::loss::Replication;
 use super::script::Script;
+use super::waiting::Waiting;
 
 /// Who asks, and the store's own host: its clock and its pen.
 #[derive(Clone, Copy)]
@@ -32,7 +34,7 @@ pub(super) struct WrongType;
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Text(Bytes),
-    List(VecDeque<Bytes>),
+    List(VecDeque<Item>),
 }
 
 #[derive(Clone, Debug)]
@@ -42,12 +44,12 @@ pub(super) struct Entry {
     pub holder: Option<HostId>,
     /// When it runs out, on the store's clock.
     expires: Option<WallTime>,
-    /// Which of the grants it was; 0 for data.
+    /// Which of the grants it was, or of the lists that were made; 0 for other data.
     pub granted: u64,
 }
 
 impl Entry {
-    fn data(value: Value) -> Entry {
+    pub(super) fn data(value: Value) -> Entry {
         Entry { value, holder: None, expires: None, granted: 0 }
     }
 
@@ -70,7 +72,10 @@ pub(super) enum Ttl {
 pub struct LeaseStore {
     pub(super) entries: BTreeMap<Bytes, Entry>,
     scripts: BTreeMap<String, Rc<Script>>,
-    grants: u64,
+    pub(super) grants: u64,
+    /// How many messages were pushed so far.
+    pub(super) messages: u64,
+    pub(super) waiting: Waiting,
     pub(super) replication: Replication,
     busy: Rc<Busy>,
 }
@@ -89,13 +94,19 @@ impl LeaseStore {
     }
 
     /// Every change of a key is told here first: a replica hears of it later.
-    fn writes(&mut self, caller: Caller<'_>, key: &Bytes) {
+    pub(super) fn writes(&mut self, caller: Caller<'_>, key: &Bytes) {
         if self.replication.is_kept() {
             self.replication.note(caller.host.now(), key, self.entries.get(key).cloned());
         }
     }
 
-    /// A new process has no scripts loaded.
+    /// A new process has no scripts loaded, no slow command, and nobody who waits.
+    pub(super) fn new_process(&mut self) {
+        self.forget_scripts();
+        self.busy.clear();
+        self.waiting = Waiting::default();
+    }
+
     pub(super) fn forget_scripts(&mut self) {
         self.scripts.clear();
     }
@@ -109,7 +120,7 @@ impl LeaseStore {
     }
 
     /// The entry of a key that has not run out.
-    fn live(&mut self, caller: Caller<'_>, key: &Bytes) -> Option<&mut Entry> {
+    pub(super) fn live(&mut self, caller: Caller<'_>, key: &Bytes) -> Option<&mut Entry> {
         let run_out = !self.entries.get(key)?.is_live(caller.host.wall());
         if run_out {
             self.writes(caller, key);
@@ -185,8 +196,10 @@ impl LeaseStore {
             return false;
         }
         self.writes(caller, key);
-        if let Some(Entry { holder: Some(holder), .. }) = self.entries.remove(key) {
-            caller.host.record(Event::LeaseReleased { by: caller.by, holder });
+        match self.entries.remove(key) {
+            Some(Entry { holder: Some(holder), .. }) => caller.host.record(Event::LeaseReleased { by: caller.by, holder }),
+            Some(Entry { value: Value::List(items), .. }) => items.iter().for_each(|item| item.taken(caller)),
+            Some(_) | None => {}
         }
         true
     }
@@ -214,59 +227,6 @@ impl LeaseStore {
             Some(Some(at)) => Ttl::Ms(at.0 - caller.host.wall().0),
         }
     }
-
-    fn list(&mut self, caller: Caller<'_>, key: &Bytes) -> Result<Option<&mut VecDeque<Bytes>>, WrongType> {
-        match self.live(caller, key).map(|entry| &mut entry.value) {
-            None => Ok(None),
-            Some(Value::List(list)) => Ok(Some(list)),
-            Some(Value::Text(_)) => Err(WrongType),
-        }
-    }
-
-    /// `LPUSH` and `RPUSH`: the new length.
-    pub(super) fn push(&mut self, caller: Caller<'_>, key: &Bytes, end: End, items: &[Bytes]) -> Result<usize, WrongType> {
-        self.list(caller, key)?;
-        self.writes(caller, key);
-        let entry = self.entries.entry(key.clone()).or_insert_with(|| Entry::data(Value::List(VecDeque::new())));
-        let Value::List(list) = &mut entry.value else { return Err(WrongType) };
-        for item in items {
-            match end {
-                End::Left => list.push_front(item.clone()),
-                End::Right => list.push_back(item.clone()),
-            }
-        }
-        Ok(list.len())
-    }
-
-    /// `LPOP` and `RPOP`: up to `count` items; `None` if there is no such list. An emptied list vanishes.
-    pub(super) fn pop(&mut self, caller: Caller<'_>, key: &Bytes, end: End, count: usize) -> Result<Option<Vec<Bytes>>, WrongType> {
-        self.writes(caller, key);
-        let Some(list) = self.list(caller, key)? else { return Ok(None) };
-        let mut items = Vec::new();
-        while items.len() < count {
-            let item = match end {
-                End::Left => list.pop_front(),
-                End::Right => list.pop_back(),
-            };
-            let Some(item) = item else { break };
-            items.push(item);
-        }
-        if list.is_empty() {
-            self.entries.remove(key);
-        }
-        Ok(Some(items))
-    }
-
-    pub(super) fn length(&mut self, caller: Caller<'_>, key: &Bytes) -> Result<usize, WrongType> {
-        Ok(self.list(caller, key)?.map_or(0, |list| list.len()))
-    }
-}
-
-/// An end of a list.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum End {
-    Left,
-    Right,
 }
 
 /// Milliseconds until then, as events tell it: 0 = never. What is over already ends within one.

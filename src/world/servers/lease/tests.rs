@@ -1,5 +1,7 @@
 //! The lease store as redis-rs sees it.
 
+mod queues;
+
 use super::*;
 use crate::time::Span;
 use crate::trace::Event;
@@ -103,6 +105,19 @@ fn every_command_answers_as_redis_does() {
         ("GET", "ERR wrong number of arguments for 'get' command"),
         ("SET k", "ERR wrong number of arguments for 'set' command"),
         ("FLY me", "ERR unknown command 'FLY', with args beginning with: 'me' "),
+        ("RPUSH from a b c b", "4"),
+        ("LMOVE from to LEFT RIGHT", "a"),
+        ("LMOVE from from right left", "b"),
+        ("LMOVE none to LEFT LEFT", "nil"),
+        ("LMOVE from to UP RIGHT", "ERR syntax error"),
+        ("LREM from 0 b", "2"),
+        ("LRANGE from 0 -1", "array([bulk-string('\"c\"')])"),
+        ("LREM from 1 x", "0"),
+        ("LREM from -1 c", "1"),
+        ("EXISTS from", "0"),
+        ("BRPOP none to 1", "array([bulk-string('\"to\"'), bulk-string('\"a\"')])"),
+        ("BLMOVE text to LEFT LEFT 1", "WRONGTYPE Operation against a key holding the wrong kind of value"),
+        ("BRPOP to -1", "ERR timeout is negative"),
         ("EVALSHA 00 0", "NOSCRIPT No matching script. Please use EVAL."),
     ];
     simulate(async |network| {
@@ -164,7 +179,9 @@ fn a_stranger_can_delete_a_lease_and_data_is_no_lease() {
         ask(&mut c1, "INCR token").await;
         ask(&mut c1, "LPUSH queue 1").await;
         ask(&mut c1, "DEL token").await;
-        assert_eq!(network.events(), [Event::LeaseGranted { to: N0, ttl_ms: 0 }, Event::LeaseReleased { by: N1, holder: N0 }]);
+        let told =
+            [Event::LeaseGranted { to: N0, ttl_ms: 0 }, Event::LeaseReleased { by: N1, holder: N0 }, Event::Pushed { by: N1, message: 1 }];
+        assert_eq!(network.events(), told);
         assert_eq!(store.borrow().keys(), []);
         server.abort();
     });
@@ -192,6 +209,10 @@ fn keys_survive_a_restart_and_run_out_by_the_stores_own_clock() {
     });
 }
 
+fn lost<const N: usize>(holders: [HostId; N]) -> Loss {
+    Loss { lost: holders.to_vec(), ..Loss::default() }
+}
+
 /// Evicted is the lease granted last that is still held; a wipe takes everything, and counts no lease that had run out.
 #[test]
 fn leases_are_evicted_and_wiped() {
@@ -204,9 +225,9 @@ fn leases_are_evicted_and_wiped() {
         ask(&mut c0, "INCR data").await;
         tokio::time::sleep(100.ms()).await;
         let (host, wall) = (network.host(HostId::Lease), network.host(HostId::Lease).wall());
-        assert_eq!(store.borrow_mut().evict(host.now(), wall), Loss { lost: vec![N1], returned: vec![] });
+        assert_eq!(store.borrow_mut().evict(host.now(), wall), lost([N1]));
         assert_eq!(ask(&mut c1, "EXISTS first second data").await, "2");
-        assert_eq!(store.borrow_mut().wipe(wall), Loss { lost: vec![N0], returned: vec![] });
+        assert_eq!(store.borrow_mut().wipe(wall), lost([N0]));
         assert_eq!(ask(&mut c1, "EXISTS first second data").await, "0");
         assert_eq!(store.borrow_mut().evict(host.now(), wall), Loss::default(), "there is nothing to evict");
         server.abort();
@@ -231,7 +252,7 @@ fn a_failover_forgets_the_latest_writes_only() {
         ask(&mut c1, "LPOP queue").await;
         ask(&mut c1, "INCR data").await;
         let loss = store.borrow_mut().fail_over(1.seconds(), host.now(), host.wall());
-        assert_eq!(loss, Loss { lost: vec![N1], returned: vec![N0] });
+        assert_eq!(loss, Loss { returned: vec![N0], messages_returned: vec![1], ..lost([N1]) });
         assert_eq!(ask(&mut c1, "GET lock").await, "n0");
         assert_eq!(ask(&mut c1, "PTTL lock").await, "28500");
         assert_eq!(ask(&mut c1, "LLEN queue").await, "2");
@@ -254,7 +275,7 @@ fn a_failover_does_not_wake_the_dead() {
         tokio::time::sleep(1.seconds()).await;
         ask(&mut c1, "SET lock n1 NX PX 1000").await;
         let loss = store.borrow_mut().fail_over(500.ms(), host.now(), host.wall());
-        assert_eq!(loss, Loss { lost: vec![N1], returned: vec![] });
+        assert_eq!(loss, lost([N1]));
         assert_eq!(ask(&mut c0, "SET lock n0 NX PX 1000").await, "OK");
         server.abort();
     });
