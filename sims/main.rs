@@ -12,6 +12,7 @@ mod cli;
 mod clock_set_back;
 mod commit_reply_lost;
 mod conformance;
+mod consensus;
 mod crash_after_claim;
 mod crash_before_payment;
 mod crash_in_commit;

@@ -54,6 +54,11 @@ pub trait Host {
     /// What this host's clock shows.
     fn wall(&self) -> WallTime;
 
+    /// What this host's clock has counted since some instant in the past, jumps left out: what timers go by.
+    fn counts(&self) -> Duration {
+        self.now().since(SimTime::ZERO)
+    }
+
     /// Waits until this host's clock is set or changes its rate: what a timer on the wall clock
     /// hears (`TFD_TIMER_CANCEL_ON_SET` of timerfd). Never, on a host whose clock nobody sets.
     fn clock_changed(&self) -> LocalBoxFuture<'static, ()> {

@@ -64,6 +64,20 @@ impl HostId {
         HostId::Node(NodeId(n))
     }
 
+    /// By which name steps call it: the members of the log are asked as one, for who leads is nobody's choice.
+    pub const fn asked_as(self) -> HostId {
+        match self {
+            HostId::Log(_) => HostId::Log(0),
+            HostId::Lease
+            | HostId::Database
+            | HostId::Payout
+            | HostId::Traffic
+            | HostId::Node(_)
+            | HostId::FurtherLease(_)
+            | HostId::Centre => self,
+        }
+    }
+
     /// Dense index, for tables with one row a host.
     pub fn index(self) -> usize {
         match self {

@@ -1,11 +1,13 @@
 //! What is deployed: schedule, nodes, strategy, stores, network. Plain data, TOML, named presets.
 
 mod queue;
+mod log;
 mod rules;
 mod scale;
 mod validate;
 
 pub use queue::QueueKnobs;
+pub use log::LogKnobs;
 pub use rules::Rules;
 pub use validate::{Misconfigured, NODES};
 
@@ -47,6 +49,9 @@ pub struct Scenario {
     /// The constants of queues.
     #[serde(skip_serializing_if = "QueueKnobs::are_usual")]
     pub queue: QueueKnobs,
+    /// The replicated log, where a strategy asks one.
+    #[serde(skip_serializing_if = "LogKnobs::is_default")]
+    pub log: LogKnobs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -168,6 +173,7 @@ impl Default for Scenario {
             liveness_bound: 2.hours(),
             time_scale: 1,
             queue: QueueKnobs::default(),
+            log: LogKnobs::default(),
         }
     }
 }

@@ -34,6 +34,11 @@ impl Step {
         Step { name, peer: Some(HostId::Payout) }
     }
 
+    /// A request to the replicated log, which goes to one member after the other until one leads.
+    pub const fn log(name: StepName) -> Step {
+        Step { name, peer: Some(HostId::Log(0)) }
+    }
+
     /// A request to another server.
     pub const fn of(name: StepName, server: HostId) -> Step {
         Step { name, peer: Some(server) }
@@ -47,7 +52,7 @@ impl Step {
 
 /// All hosts of a deployment with `nodes` scheduler nodes whose strategy makes these steps, in index order.
 pub fn hosts(nodes: u8, steps: &[Step]) -> Vec<HostId> {
-    let further = HostId::ON_DEMAND.into_iter().filter(|host| steps.iter().any(|step| step.peer == Some(*host)));
+    let further = HostId::ON_DEMAND.into_iter().filter(|host| steps.iter().any(|step| step.peer == Some(host.asked_as())));
     HostId::all(nodes).chain(further).collect()
 }
 
@@ -99,8 +104,9 @@ mod tests {
 
     #[test]
     fn hosts_on_demand_are_there_for_who_asks_them() {
-        let asks = [Step::of("log.propose", HostId::Log(1)), Step::database("tx.begin")];
-        assert_eq!(hosts(2, &asks)[4..], [HostId::node(0), HostId::node(1), HostId::Log(1)]);
+        let asks = [Step::log("log.grant"), Step::of("ask", HostId::FurtherLease(2)), Step::database("tx.begin")];
+        let further = [HostId::FurtherLease(2), HostId::Log(0), HostId::Log(1), HostId::Log(2)];
+        assert_eq!(hosts(2, &asks)[4..], [[HostId::node(0), HostId::node(1)].as_slice(), &further].concat());
         for host in HostId::all(32).chain(HostId::ON_DEMAND) {
             assert_eq!((HostId::from_index(host.index()), host.to_string().parse()), (host, Ok(host)));
         }

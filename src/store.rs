@@ -7,11 +7,13 @@
 
 mod error;
 mod lease;
+pub mod log;
 mod payout;
 mod queue;
 pub mod sql;
 
 pub use error::{ErrorKind, StoreError};
 pub use lease::{LeaseStore, RELEASE_SCRIPT, RENEW_SCRIPT};
+pub use log::LogService;
 pub use payout::{Payment, PayoutService};
 pub use sql::Sql;

@@ -20,6 +20,7 @@ mod raw;
 pub mod tamper;
 
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
+pub use consensus::LogSteps;
 pub use context::{Context, Error, WORK};
 pub use expectation::{Expectation, Pinned, Scope};
 pub use process::Process;
@@ -153,6 +154,7 @@ families! {
     version: Published, ReclaimUnfenced, Reclaim, Timestamp;
     dual: Published, Guard;
     queue: QueueMarker, QueueConsumer, QueueReliable;
+    consensus: ConsensusLease, ConsensusLog;
 }
 
 /// The strategy with this name.

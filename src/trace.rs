@@ -280,6 +280,14 @@ pub enum Event {
     MessageLost { message: u64 },
     /// The lease store failed over to a replica that had not heard that a message was taken: it is there again.
     MessageReturned { message: u64 },
+    /// A member of the log leads, and has written its first entry.
+    LogLeads { host: HostId, term: u64 },
+    /// The log, led by `through`, granted a period, or the whole job, to a client on this host.
+    LogGranted { through: HostId, to: HostId, period: Option<PeriodId>, token: i64, ttl_ms: u64 },
+    /// A client on this host gave a grant of the log back.
+    LogReleased { by: HostId, token: i64 },
+    /// The log decided for good that the grant of this host settles a period.
+    LogDecided { period: PeriodId, to: HostId, token: i64 },
 }
 
 impl Event {
@@ -330,6 +338,10 @@ impl Event {
             | Event::Popped { .. }
             | Event::MessageLost { .. }
             | Event::MessageReturned { .. }
+            | Event::LogLeads { .. }
+            | Event::LogGranted { .. }
+            | Event::LogReleased { .. }
+            | Event::LogDecided { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

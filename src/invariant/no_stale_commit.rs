@@ -3,7 +3,7 @@
 
 use crate::id::{HostId, Letter, PeriodId};
 use crate::invariant::claims::claims;
-use crate::invariant::settlements::{settlements, transactions};
+use crate::invariant::settlements::{Transaction, settlements, transactions};
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::settlement::Decides;
 use crate::time::SimTime;
@@ -31,12 +31,13 @@ impl Invariant for NoStaleCommit {
             Decides::LeaseStore => (grants(history.trace), "the lease store had granted the lease to"),
             Decides::TaskRow => (task_claims(history.trace), "the task row had been claimed by"),
             Decides::FenceRow => (tokens(history.trace), "the newest fence token belonged to"),
+            Decides::Log => (log_grants(history.trace), "the log had granted it to"),
         };
         for settlement in settlements(history.trace) {
             let (period, tx) = (settlement.period, settlement.tx);
             let earlier = rights.iter().rev().filter(|right| right.position <= tx.position);
             let newest = earlier.into_iter().find(|right| right.period.is_none_or(|p| p == period));
-            let Some(newest) = newest.filter(|right| right.owner != tx.by) else { continue };
+            let Some(newest) = newest.filter(|right| !right.covers(&tx, period)) else { continue };
             let (at, since) = (history.calendar.shows(tx.at), history.calendar.shows(newest.at));
             let what = format!("{period} settled by {} at {at} on a stale claim: {record} {} at {since}", tx.by, newest.owner);
             return Verdict::Broken(Violation { at: tx.at, period: Some(period), what });
@@ -51,31 +52,53 @@ struct Right {
     owner: HostId,
     at: SimTime,
     position: usize,
+    /// The settlement row names the grant by this number, whoever writes it; `None`: only its owner may.
+    token: Option<i64>,
+}
+
+impl Right {
+    /// Whether a settlement of `period` in this transaction is by this right.
+    fn covers(&self, tx: &Transaction<'_>, period: PeriodId) -> bool {
+        let Some(token) = self.token else { return self.owner == tx.by };
+        tx.rows.iter().all(|row| !matches!(row.event, Event::Settled { period: p, attempt, .. } if p == period && attempt != token))
+    }
 }
 
 /// The grants of the lease store, which knows one lease for all periods.
 fn grants(trace: &Trace) -> Vec<Right> {
     let granted = |(position, record): (usize, &crate::trace::Record)| match record.event {
-        Event::LeaseGranted { to, .. } => Some(Right { period: None, owner: to, at: record.at, position }),
+        Event::LeaseGranted { to, .. } => Some(Right { period: None, owner: to, at: record.at, position, token: None }),
         _ => None,
     };
     trace.records().iter().enumerate().filter_map(granted).collect()
 }
 
 fn task_claims(trace: &Trace) -> Vec<Right> {
-    claims(trace).into_iter().map(|c| Right { period: Some(c.period), owner: c.by, at: c.at, position: c.position }).collect()
+    claims(trace).into_iter().map(|c| Right { period: Some(c.period), owner: c.by, at: c.at, position: c.position, token: None }).collect()
 }
 
 fn tokens(trace: &Trace) -> Vec<Right> {
     transactions(trace)
         .filter(|tx| tx.rows.iter().any(|r| matches!(r.event, Event::FenceSet { .. })))
-        .map(|tx| Right { period: None, owner: tx.by, at: tx.at, position: tx.position })
+        .map(|tx| Right { period: None, owner: tx.by, at: tx.at, position: tx.position, token: None })
         .collect()
+}
+
+/// The grants of the log: of one period, whose decision any node may carry out, or of the whole job.
+fn log_grants(trace: &Trace) -> Vec<Right> {
+    let granted = |(position, record): (usize, &crate::trace::Record)| match record.event {
+        Event::LogGranted { to, period, token, .. } => {
+            Some(Right { period, owner: to, at: record.at, position, token: period.is_some().then_some(token) })
+        }
+        _ => None,
+    };
+    trace.records().iter().enumerate().filter_map(granted).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::NodeId;
     use crate::invariant::script::{N0, N1, P1, P2, Script, Settles};
     use crate::time::Span;
 
@@ -91,6 +114,10 @@ mod tests {
                     let tx = told.next_tx();
                     told.commit(claimer, [Event::FenceSet { tx, token: attempt }])
                 }
+                Decides::Log => {
+                    let grant = Event::LogGranted { through: HostId::Log(0), to: claimer, period: None, token: attempt, ttl_ms: 90_000 };
+                    told.event(grant)
+                }
                 Decides::TaskRow | Decides::Nothing => told.claim(claimer, P1, attempt),
             };
         }
@@ -100,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_newest_claimer_may_settle() {
-        for decides in [Decides::LeaseStore, Decides::TaskRow, Decides::FenceRow] {
+        for decides in [Decides::LeaseStore, Decides::TaskRow, Decides::FenceRow, Decides::Log] {
             taken_over(decides, N1).holds(&NoStaleCommit);
         }
     }
@@ -112,12 +139,32 @@ mod tests {
             (Decides::LeaseStore, "the lease store had granted the lease to n1"),
             (Decides::TaskRow, "the task row had been claimed by n1"),
             (Decides::FenceRow, "the newest fence token belonged to n1"),
+            (Decides::Log, "the log had granted it to n1"),
         ] {
             let what = taken_over(decides, N0).breaks(&NoStaleCommit);
             assert_eq!(
                 what,
                 format!("2026-01-10 settled by n0 at 2026-01-10 00:42:00.000 on a stale claim: {record} at 2026-01-10 00:40:00.000")
             );
+        }
+    }
+
+    /// A decision of the log is carried out by whoever comes first, under the number of its grant; a commit under an older number is stale.
+    #[test]
+    fn a_grant_of_the_log_goes_by_its_number() {
+        let granted = |token, to| Event::LogGranted { through: HostId::Log(0), to, period: Some(P1), token, ttl_ms: 90_000 };
+        for (attempt, holds) in [(7, true), (5, false)] {
+            let mut told = Script::new();
+            told.decides = Decides::Log;
+            told.after(P1, 1.minutes()).event(granted(5, N0));
+            told.after(P1, 4.minutes()).event(granted(7, N1));
+            let tx = told.next_tx();
+            told.after(P1, 6.minutes()).commit(N0, [Event::Settled { tx, period: P1, node: NodeId(1), attempt }]);
+            if holds {
+                told.holds(&NoStaleCommit);
+            } else {
+                told.breaks(&NoStaleCommit);
+            }
         }
     }
 

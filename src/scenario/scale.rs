@@ -20,7 +20,7 @@
 use crate::plan::FaultPlan;
 use crate::plan::Moved;
 use crate::plan::scale::divided;
-use crate::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Scenario};
+use crate::scenario::{DatabaseKnobs, GuardKnobs, LogKnobs, NetworkKnobs, NodeKnobs, Scenario};
 use crate::settlement::{Calendar, Schedule};
 use crate::time::{SimTime, Span};
 use std::time::Duration;
@@ -98,6 +98,7 @@ impl Scenario {
             time_scale: FACTOR,
             // Scaled when they are used.
             queue: self.queue.clone(),
+            log: self.log.scaled(timeout),
         }
     }
 
@@ -145,6 +146,23 @@ impl GuardKnobs {
             dead_letter_after: self.dead_letter_after,
             operator: d(self.operator),
             wake_after: d(self.wake_after),
+        }
+    }
+}
+
+impl LogKnobs {
+    /// Divided, with floors: a heartbeat waits for a round trip, an election for heartbeats, rest for elections.
+    fn scaled(&self, timeout: Duration) -> LogKnobs {
+        let d = |d: Duration| divided(d, FACTOR);
+        let heartbeat = d(self.heartbeat).max(LATENCY_MAX * 6);
+        let election = d(self.election).max(heartbeat * 3);
+        let renew_every = d(self.renew_every);
+        LogKnobs {
+            heartbeat,
+            election,
+            rest_after: d(self.rest_after).max(election * 5),
+            lease: d(self.lease).max(renew_every * 2 + timeout + LATENCY_MAX * 8),
+            renew_every,
         }
     }
 }

@@ -149,6 +149,7 @@ impl Scenario {
         let network = &self.network;
         found.length("network.latency_min", network.latency_min, 1.ms(), 1.minutes(), "\"1ms\"");
         found.length("network.latency_max", network.latency_max, network.latency_min, 1.minutes(), "\"50ms\"");
+        self.validate_log(found);
         let database = &self.database;
         found.length("database.lock_timeout", database.lock_timeout, 1.ms(), YEAR, "\"4s\"");
         found.length("database.idle_in_transaction_timeout", database.idle_in_transaction_timeout, 1.ms(), YEAR, "\"1m\"");
@@ -163,6 +164,27 @@ impl Scenario {
         found.length("queue.answer", queue.answer, Duration::ZERO, 24.hours(), "\"5s\"");
         found.length("queue.ask_every", queue.ask_every, 1.ms(), YEAR, "\"1s\"");
         found.length("queue.visibility", queue.visibility, 1.ms(), YEAR, "\"5m\"");
+    }
+
+    fn validate_log(&self, found: &mut Found) {
+        let log = &self.log;
+        found.length("log.heartbeat", log.heartbeat, 2.ms(), YEAR, "\"2s\"");
+        found.length("log.election", log.election, 1.ms(), YEAR, "\"6s\"");
+        found.length("log.rest_after", log.rest_after, 1.ms(), YEAR, "\"30s\"");
+        found.length("log.lease", log.lease, 1.ms(), YEAR, "\"90s\"");
+        found.length("log.renew_every", log.renew_every, 1.ms(), YEAR, "\"30s\"");
+        if log.election <= log.heartbeat.saturating_mul(2) {
+            let bound = format!("more than two heartbeats, twice `log.heartbeat` = {}", duration::text(log.heartbeat));
+            found.refuse("log.election", duration::text(log.election), bound, "\"6s\"");
+        }
+        if log.rest_after <= log.election.saturating_mul(4) {
+            let bound = format!("more than the longest election, four times `log.election` = {}", duration::text(log.election));
+            found.refuse("log.rest_after", duration::text(log.rest_after), bound, "\"30s\"");
+        }
+        if log.renew_every >= log.lease {
+            let bound = format!("less than `log.lease` = {}", duration::text(log.lease));
+            found.refuse("log.renew_every", duration::text(log.renew_every), bound, "\"30s\"");
+        }
     }
 }
 

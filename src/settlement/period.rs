@@ -24,4 +24,6 @@ pub enum Decides {
     TaskRow,
     /// The newest token in the fence row.
     FenceRow,
+    /// The newest grant of the replicated log.
+    Log,
 }

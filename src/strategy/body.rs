@@ -236,7 +236,14 @@ pub async fn settle_queued(context: &Context, period: Period, attempt: i64, at: 
 /// # Errors
 /// As every step.
 pub async fn record(context: &Context, period: Period, attempt: i64, at: WallTime) -> Result<(), Error> {
-    let node = i64::from(context.attempt().node.0);
+    record_as(context, period, i64::from(context.attempt().node.0), attempt, at).await
+}
+
+/// Inserts the settlement row of an attempt that another node may have made.
+///
+/// # Errors
+/// As every step.
+pub async fn record_as(context: &Context, period: Period, node: i64, attempt: i64, at: WallTime) -> Result<(), Error> {
     context.sql().execute("tx.settlement", SETTLE, &[int(&period.id.0), int(&node), int(&attempt), int(&at.0)]).await?;
     Ok(())
 }

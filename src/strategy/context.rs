@@ -6,7 +6,8 @@ use crate::id::{AttemptId, HostId};
 use crate::scenario::{GuardKnobs, QueueKnobs, Scenario};
 use crate::settlement::Calendar;
 use crate::step::Step;
-use crate::store::{LeaseStore, PayoutService, Sql, StoreError};
+use crate::store::{LeaseStore, LogService, PayoutService, Sql, StoreError};
+use crate::strategy::LogSteps;
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
 use crate::strategy::process::Process;
 use crate::strategy::queue_steps::QueueSteps;
@@ -59,6 +60,7 @@ struct Inner {
     waiter: LeaseStore,
     sql: Sql,
     payout: PayoutService,
+    log: LogService,
 }
 
 impl Context {
@@ -71,6 +73,7 @@ impl Context {
             waiter: LeaseStore::new(Rc::clone(&host), timeout),
             sql: Sql::new(Rc::clone(&host), timeout),
             payout: PayoutService::new(Rc::clone(&host), timeout),
+            log: LogService::new(Rc::clone(&host), timeout),
             process: Process::new(Rc::clone(&host)),
             host,
             scenario,
@@ -155,6 +158,11 @@ impl Context {
     /// The payout service.
     pub fn payout(&self) -> PayoutSteps<'_> {
         PayoutSteps { context: self, store: &self.inner.payout }
+    }
+
+    /// The replicated log.
+    pub fn log(&self) -> LogSteps<'_> {
+        LogSteps { context: self, service: &self.inner.log }
     }
 
     /// The job: [`WORK`], each slice a step.

@@ -114,6 +114,13 @@ impl fmt::Display for Event {
             Event::Popped { by, message } => write!(f, "message {message} was taken out for {by}"),
             Event::MessageLost { message } => write!(f, "message {message} was lost"),
             Event::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
+            Event::LogLeads { host, term } => write!(f, "{host} leads the log in term {term}"),
+            Event::LogGranted { through, to, period, token, ttl_ms } => {
+                let what = period.map_or_else(|| "the job".to_owned(), |period| period.to_string());
+                write!(f, "the log granted {what} to {to} through {through} for {ttl_ms} ms, token {token}")
+            }
+            Event::LogReleased { by, token } => write!(f, "{by} gave the log's grant {token} back"),
+            Event::LogDecided { period, to, token } => write!(f, "the log decided that {to} settles {period}, token {token}"),
         }
     }
 }
@@ -148,6 +155,14 @@ mod tests {
             all.extend([-18_059, 7].map(|by| Event::ClockSet { host, by }));
             all.extend([-20_000, 0].map(|ppm| Event::ClockDrifts { host, ppm }));
             all.extend([Event::Panicked { host }, Event::Blocked { host }, Event::Unblocked { host }]);
+            all.extend([1, 2].map(|term| Event::LogLeads { host, term }));
+            all.extend([1, 2].map(|token| Event::LogReleased { by: host, token }));
+            for (period, token) in [(period, 1), (after, 1), (period, 2)] {
+                all.push(Event::LogDecided { period, to: host, token });
+                all.push(Event::LogGranted { through: other, to: host, period: Some(period), token, ttl_ms: 9 });
+            }
+            all.push(Event::LogGranted { through: host, to: host, period: None, token: 1, ttl_ms: 9 });
+            all.push(Event::LogGranted { through: host, to: host, period: None, token: 1, ttl_ms: 8 });
             all.extend([Event::LeaseExpired { holder: host }, Event::LeaseLost { holder: host }, Event::LeaseReturned { holder: host }]);
             let by = host;
             for message in [1, 2] {

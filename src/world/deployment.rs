@@ -14,6 +14,7 @@ use crate::time::SimTime;
 use crate::world::engine::{self, Boot, Engine, Observer, Reseed, Settings};
 use crate::world::faults::Faults;
 use crate::world::servers::lease::{self, LeaseStore};
+use crate::world::servers::log::{self, LogState};
 use crate::world::servers::payout::{self, PayoutLedger};
 use crate::world::servers::postgres::{self, Database, DatabaseSetup};
 use crate::world::sim_host::SimHost;
@@ -220,7 +221,7 @@ impl Deployment {
     fn needs(&self) -> Vec<Need> {
         let steps = self.strategy.steps();
         let asked = |servers: &[HostId]| -> Vec<HostId> {
-            servers.iter().copied().filter(|server| steps.iter().any(|step| step.peer == Some(*server))).collect()
+            servers.iter().copied().filter(|server| steps.iter().any(|step| step.peer == Some(server.asked_as()))).collect()
         };
         let [further @ .., _, _, _, _] = HostId::ON_DEMAND;
         let leases: Vec<HostId> = [HostId::Lease].into_iter().chain(further).collect();
@@ -255,7 +256,7 @@ impl Deployment {
         let boot = |id: HostId| -> Boot {
             let (world, engine, setup) = (Rc::clone(world), Rc::clone(engine), Rc::clone(&setup));
             let (lease, database, payouts) = (Rc::clone(&stores.lease), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
-            let further = stores.further.clone();
+            let (further, members) = (stores.further.clone(), stores.log.clone());
             Rc::new(move || {
                 let host = Rc::new(SimHost { id, world: Rc::clone(&world), engine: Rc::clone(&engine) });
                 match id {
@@ -271,7 +272,8 @@ impl Deployment {
                     }
                     HostId::Node(_) => Box::pin(node::run(host, Rc::clone(&setup))),
                     HostId::FurtherLease(n) => Box::pin(lease::serve(host, Rc::clone(&further[usize::from(n) - 1]))),
-                    HostId::Log(_) | HostId::Centre => Box::pin(std::future::pending()),
+                    HostId::Log(n) => Box::pin(log::serve(host, n, members[usize::from(n)].clone(), setup.scenario.log.clone())),
+                    HostId::Centre => Box::pin(std::future::pending()),
                 }
             })
         };
@@ -284,6 +286,7 @@ struct Stores {
     lease: Rc<RefCell<LeaseStore>>,
     /// Those beside it.
     further: [Rc<RefCell<LeaseStore>>; 4],
+    log: [LogState; 3],
     database: Rc<Database>,
     payouts: Rc<RefCell<PayoutLedger>>,
 }
@@ -294,6 +297,7 @@ impl Stores {
         Stores {
             lease: Rc::new(RefCell::new(LeaseStore::replicated(most_behind))),
             further: std::array::from_fn(|_| Rc::new(RefCell::new(LeaseStore::replicated(None)))),
+            log: LogState::of_all(),
             database: Database::new(&DatabaseSetup {
                 players: deployment.scenario.players,
                 unique_marker: deployment.strategy.unique_marker(),

@@ -6,6 +6,7 @@
 
 pub mod differences;
 pub mod lease;
+pub mod log;
 pub mod payout;
 pub mod postgres;
 

@@ -51,6 +51,10 @@ impl Host for SimHost {
         self.world.clock(self.id).borrow().shows(self.engine.now())
     }
 
+    fn counts(&self) -> Duration {
+        self.world.clock(self.id).borrow().counts(self.engine.now())
+    }
+
     fn clock_changed(&self) -> LocalBoxFuture<'static, ()> {
         let bell = self.world.bell(self.id);
         Box::pin(async move { bell.notified().await })
@@ -80,7 +84,7 @@ impl Host for SimHost {
         peer: Option<HostId>,
     ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
         if phase == Phase::Before {
-            self.world.made(Step { name: step, peer });
+            self.world.made(Step { name: step, peer: peer.map(HostId::asked_as) });
         }
         // A request that nobody tears has no middle worth telling.
         if phase != Phase::Sent {

@@ -166,6 +166,7 @@ impl World {
             Event::LeaseGranted { ttl_ms: 1.., .. } | Event::LeaseExtended { ttl_ms: 1.., .. } | Event::LeaseExpired { .. } => {
                 self.acted_by_its_clock(HostId::Lease);
             }
+            Event::LogGranted { through, .. } => self.acted_by_its_clock(through),
             Event::Waited { by } => self.waits_for_the_lease_store(by),
             Event::CommitRefused { by } => self.felt_the_database(Proof::Refused { by }),
             Event::SessionEnded { by } => self.felt_the_database(Proof::Ended { by }),

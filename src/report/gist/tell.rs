@@ -48,6 +48,8 @@ impl Teller<'_> {
                 };
                 self.on_time(n, to, self.trail.records[n].at, "request", did)
             }
+            Event::LogGranted { to, token, .. } => by(&to, format!("got grant {token} of the log")),
+            Event::LogDecided { to, period, .. } => ("the log".to_owned(), format!("decided that {to} settles {period}")),
             Event::LeaseRefused { to, holder } => by(&to, format!("was refused {}", self.lease(n, holder))),
             Event::LeaseExpired { holder } => {
                 let did = if self.trail.ran_out(n, holder).is_some() { "expired" } else { "was found expired" };

@@ -172,6 +172,13 @@ impl Teller<'_> {
             Event::MessageReturned { message } => {
                 self.say(at, Voice::World("lease"), format!("has message {message} again, which had been taken"));
             }
+            Event::LogLeads { host, term } => self.say(at, Voice::World("log"), format!("is led by {host} in term {term}")),
+            Event::LogGranted { to, token, .. } if !self.attempts.uneventful(to, n) => {
+                self.say(at, Voice::World("log"), format!("grants to {to}, token {token}"));
+            }
+            Event::LogDecided { period, to, token } => {
+                self.say(at, Voice::World("log"), format!("decides that {to} settles {period}, token {token}"));
+            }
             Event::Blocked { host } => self.happens(at, host, State::Running, "is busy with a slow command"),
             Event::Unblocked { host } => self.happens(at, host, State::Running, "serves again"),
             Event::LeaseExpired { holder } => self.say(at, Voice::World("lease"), format!("of {holder} has expired")),
@@ -195,6 +202,8 @@ impl Teller<'_> {
             | Event::Lags { .. }
             | Event::Prompt { .. }
             | Event::Looked { .. }
+            | Event::LogGranted { .. }
+            | Event::LogReleased { .. }
             | Event::LeaseGranted { .. }
             | Event::LeaseRefused { .. }
             | Event::LeaseReleased { .. }
