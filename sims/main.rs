@@ -23,6 +23,7 @@ mod dead_letter;
 mod desk;
 mod determinism;
 mod drawn_knobs;
+mod dispatch;
 mod doomed;
 mod example;
 mod exhaust;

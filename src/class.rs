@@ -106,6 +106,7 @@ classes! {
     outage: Outage;
     swarm: Swarm;
     single: Single;
+    log_fault: LogFault;
 }
 
 impl FaultClass {

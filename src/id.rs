@@ -56,6 +56,9 @@ impl HostId {
         HostId::Centre,
     ];
 
+    /// How many members a replicated log has.
+    pub const LOG_MEMBERS: u8 = 3;
+
     /// One more than the largest index.
     pub const LIMIT: usize = Self::FIXED.len() + NODES + Self::ON_DEMAND.len();
 

@@ -1,12 +1,14 @@
 //! What is deployed: schedule, nodes, strategy, stores, network. Plain data, TOML, named presets.
 
 mod queue;
+mod centre;
 mod log;
 mod rules;
 mod scale;
 mod validate;
 
 pub use queue::QueueKnobs;
+pub use centre::CentreKnobs;
 pub use log::LogKnobs;
 pub use rules::Rules;
 pub use validate::{Misconfigured, NODES};
@@ -52,6 +54,9 @@ pub struct Scenario {
     /// The replicated log, where a strategy asks one.
     #[serde(skip_serializing_if = "LogKnobs::is_default")]
     pub log: LogKnobs,
+    /// The dispatch centre, where a strategy asks one.
+    #[serde(skip_serializing_if = "CentreKnobs::is_default")]
+    pub centre: CentreKnobs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -174,6 +179,7 @@ impl Default for Scenario {
             time_scale: 1,
             queue: QueueKnobs::default(),
             log: LogKnobs::default(),
+            centre: CentreKnobs::default(),
         }
     }
 }

@@ -10,8 +10,11 @@ mod lease;
 pub mod log;
 mod payout;
 mod queue;
+pub mod centre;
 pub mod sql;
+pub mod wire;
 
+pub use centre::CentreService;
 pub use error::{ErrorKind, StoreError};
 pub use lease::{LeaseStore, RELEASE_SCRIPT, RENEW_SCRIPT};
 pub use log::LogService;

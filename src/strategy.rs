@@ -155,6 +155,7 @@ families! {
     dual: Published, Guard;
     queue: QueueMarker, QueueConsumer, QueueReliable;
     consensus: ConsensusLease, ConsensusLog;
+    dispatch: DispatchCentre;
 }
 
 /// The strategy with this name.

@@ -288,6 +288,8 @@ pub enum Event {
     LogReleased { by: HostId, token: i64 },
     /// The log decided for good that the grant of this host settles a period.
     LogDecided { period: PeriodId, to: HostId, token: i64 },
+    /// The dispatch centre gave the run of a period to this host.
+    Dispatched { to: HostId, period: PeriodId },
 }
 
 impl Event {
@@ -342,6 +344,7 @@ impl Event {
             | Event::LogGranted { .. }
             | Event::LogReleased { .. }
             | Event::LogDecided { .. }
+            | Event::Dispatched { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

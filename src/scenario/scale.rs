@@ -20,7 +20,7 @@
 use crate::plan::FaultPlan;
 use crate::plan::Moved;
 use crate::plan::scale::divided;
-use crate::scenario::{DatabaseKnobs, GuardKnobs, LogKnobs, NetworkKnobs, NodeKnobs, Scenario};
+use crate::scenario::{CentreKnobs, DatabaseKnobs, GuardKnobs, LogKnobs, NetworkKnobs, NodeKnobs, Scenario};
 use crate::settlement::{Calendar, Schedule};
 use crate::time::{SimTime, Span};
 use std::time::Duration;
@@ -99,6 +99,7 @@ impl Scenario {
             // Scaled when they are used.
             queue: self.queue.clone(),
             log: self.log.scaled(timeout),
+            centre: CentreKnobs { timeout: d(self.centre.timeout) },
         }
     }
 

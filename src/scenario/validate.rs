@@ -150,6 +150,7 @@ impl Scenario {
         found.length("network.latency_min", network.latency_min, 1.ms(), 1.minutes(), "\"1ms\"");
         found.length("network.latency_max", network.latency_max, network.latency_min, 1.minutes(), "\"50ms\"");
         self.validate_log(found);
+        found.length("centre.timeout", self.centre.timeout, 1.ms(), YEAR, "\"10m\"");
         let database = &self.database;
         found.length("database.lock_timeout", database.lock_timeout, 1.ms(), YEAR, "\"4s\"");
         found.length("database.idle_in_transaction_timeout", database.idle_in_transaction_timeout, 1.ms(), YEAR, "\"1m\"");

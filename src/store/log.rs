@@ -1,21 +1,17 @@
 //! The replicated log as its clients see it: one command, one answer, over length-prefixed JSON.
 //! A member that does not lead says who does; finding the leader is the client's business.
 
-use crate::host::{Duplex, Host, within};
+use crate::host::{Host, within};
 use crate::id::HostId;
 use crate::store::StoreError;
-use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
-use serde::de::DeserializeOwned;
+use crate::store::wire::Wire;
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
-use std::io;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio_util::codec::{Framed, LengthDelimitedCodec};
 
 /// How many members the log has.
-pub const MEMBERS: u8 = 3;
+pub const MEMBERS: u8 = HostId::LOG_MEMBERS;
 
 /// What is granted or decided: a period by its number, or the one lease of all.
 pub type Key = i64;
@@ -71,46 +67,6 @@ pub enum Reply {
     Ask(u8),
     /// Nobody is known to lead.
     NoLeader,
-}
-
-/// A stream of messages, each with its length before it.
-#[derive(Debug)]
-pub struct Wire(Framed<Box<dyn Duplex>, LengthDelimitedCodec>);
-
-impl Wire {
-    /// Messages on this stream.
-    pub fn new(stream: Box<dyn Duplex>) -> Wire {
-        Wire(Framed::new(stream, LengthDelimitedCodec::new()))
-    }
-
-    /// Sends a message.
-    ///
-    /// # Errors
-    /// The stream is broken, or the message cannot be written as JSON.
-    pub async fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
-        let text = serde_json::to_vec(message)?;
-        self.0.send(Bytes::from(text)).await
-    }
-
-    /// Waits for the next message; `None` = the other side has hung up.
-    ///
-    /// # Errors
-    /// The stream is broken, or the message is not what was expected.
-    pub async fn receive<M: DeserializeOwned>(&mut self) -> io::Result<Option<M>> {
-        match self.0.next().await {
-            None => Ok(None),
-            Some(frame) => Ok(Some(serde_json::from_slice(&frame?)?)),
-        }
-    }
-
-    /// Sends a message and waits for its answer.
-    ///
-    /// # Errors
-    /// As its parts; the other side has hung up.
-    pub async fn ask<M: DeserializeOwned>(&mut self, message: &impl Serialize) -> io::Result<M> {
-        self.send(message).await?;
-        self.receive().await?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-    }
 }
 
 /// What members send to a member: `C` for clients, `R` for each other.

@@ -6,7 +6,8 @@ use crate::id::{AttemptId, HostId};
 use crate::scenario::{GuardKnobs, QueueKnobs, Scenario};
 use crate::settlement::Calendar;
 use crate::step::Step;
-use crate::store::{LeaseStore, LogService, PayoutService, Sql, StoreError};
+use crate::store::centre::{Ask, Told};
+use crate::store::{CentreService, LeaseStore, LogService, PayoutService, Sql, StoreError};
 use crate::strategy::LogSteps;
 use crate::strategy::clients::{LeaseSteps, PayoutSteps, SqlSteps};
 use crate::strategy::process::Process;
@@ -61,6 +62,7 @@ struct Inner {
     sql: Sql,
     payout: PayoutService,
     log: LogService,
+    centre: CentreService,
 }
 
 impl Context {
@@ -74,6 +76,7 @@ impl Context {
             sql: Sql::new(Rc::clone(&host), timeout),
             payout: PayoutService::new(Rc::clone(&host), timeout),
             log: LogService::new(Rc::clone(&host), timeout),
+            centre: CentreService::new(Rc::clone(&host), timeout),
             process: Process::new(Rc::clone(&host)),
             host,
             scenario,
@@ -163,6 +166,15 @@ impl Context {
     /// The replicated log.
     pub fn log(&self) -> LogSteps<'_> {
         LogSteps { context: self, service: &self.inner.log }
+    }
+
+    /// Says something to the dispatch centre.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn centre(&self, step: StepName, ask: Ask) -> Result<Told, Error> {
+        let centre = &self.inner.centre;
+        self.operation(step, HostId::Centre, pin!(centre.ready()), pin!(centre.ask(ask))).await
     }
 
     /// The job: [`WORK`], each slice a step.

@@ -151,6 +151,20 @@ fn first_reply_lost(step: StepName, node: u8, from: HostId) -> Fault {
     Harm::ReplyLost { host: Target::Self_, from: Target::Host(from) }.when(when)
 }
 
+/// The first node that has committed is cut from everybody, so that nobody hears that it is done.
+pub fn cut_off_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let harm = Harm::Partition { host: Target::Self_, from: Target::Everyone, direction: Direction::Both, lasts: 40.minutes() };
+    after_the_commit(scenario, harm)
+}
+
+/// The dispatch centre is down from a minute before the first boundary to four minutes after it.
+pub fn centre_down_at_the_boundary(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
+    let (before, down): (Duration, Duration) = (1.minutes(), 5.minutes());
+    let harm = Harm::Crash { host: Target::Host(HostId::Centre), back_after: down };
+    let begins = |first| Trigger::At { at_ms: calendar.due(first) - before / scenario.time_scale.max(1) };
+    in_scale(scenario, calendar.periods.first().map(|first| harm.when(begins(*first))))
+}
+
 fn in_the_job(scenario: &Scenario, harm: Harm) -> FaultPlan {
     at_first(scenario, IN_THE_JOB, Phase::Before, harm)
 }

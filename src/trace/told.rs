@@ -119,6 +119,7 @@ impl fmt::Display for Event {
                 let what = period.map_or_else(|| "the job".to_owned(), |period| period.to_string());
                 write!(f, "the log granted {what} to {to} through {through} for {ttl_ms} ms, token {token}")
             }
+            Event::Dispatched { to, period } => write!(f, "the centre gave the run of {period} to {to}"),
             Event::LogReleased { by, token } => write!(f, "{by} gave the log's grant {token} back"),
             Event::LogDecided { period, to, token } => write!(f, "the log decided that {to} settles {period}, token {token}"),
         }
@@ -155,6 +156,7 @@ mod tests {
             all.extend([-18_059, 7].map(|by| Event::ClockSet { host, by }));
             all.extend([-20_000, 0].map(|ppm| Event::ClockDrifts { host, ppm }));
             all.extend([Event::Panicked { host }, Event::Blocked { host }, Event::Unblocked { host }]);
+            all.extend([period, after].map(|period| Event::Dispatched { to: host, period }));
             all.extend([1, 2].map(|term| Event::LogLeads { host, term }));
             all.extend([1, 2].map(|token| Event::LogReleased { by: host, token }));
             for (period, token) in [(period, 1), (after, 1), (period, 2)] {

@@ -13,6 +13,7 @@ use crate::strategy::{self, Strategy};
 use crate::time::SimTime;
 use crate::world::engine::{self, Boot, Engine, Observer, Reseed, Settings};
 use crate::world::faults::Faults;
+use crate::world::servers::centre;
 use crate::world::servers::lease::{self, LeaseStore};
 use crate::world::servers::log::{self, LogState};
 use crate::world::servers::payout::{self, PayoutLedger};
@@ -225,7 +226,7 @@ impl Deployment {
         };
         let [further @ .., _, _, _, _] = HostId::ON_DEMAND;
         let leases: Vec<HostId> = [HostId::Lease].into_iter().chain(further).collect();
-        let log: Vec<HostId> = (0..3).map(HostId::Log).collect();
+        let log: Vec<HostId> = (0..HostId::LOG_MEMBERS).map(HostId::Log).collect();
         let groups = [leases.as_slice(), &log, &[HostId::Database], &[HostId::Centre]];
         groups.iter().map(|group| Need::majority(asked(group))).filter(|need| !need.of.is_empty()).collect()
     }
@@ -273,7 +274,7 @@ impl Deployment {
                     HostId::Node(_) => Box::pin(node::run(host, Rc::clone(&setup))),
                     HostId::FurtherLease(n) => Box::pin(lease::serve(host, Rc::clone(&further[usize::from(n) - 1]))),
                     HostId::Log(n) => Box::pin(log::serve(host, n, members[usize::from(n)].clone(), setup.scenario.log.clone())),
-                    HostId::Centre => Box::pin(std::future::pending()),
+                    HostId::Centre => Box::pin(centre::serve(host, setup.scenario.centre.clone(), Arc::clone(&setup.calendar))),
                 }
             })
         };
@@ -286,7 +287,7 @@ struct Stores {
     lease: Rc<RefCell<LeaseStore>>,
     /// Those beside it.
     further: [Rc<RefCell<LeaseStore>>; 4],
-    log: [LogState; 3],
+    log: [LogState; HostId::LOG_MEMBERS as usize],
     database: Rc<Database>,
     payouts: Rc<RefCell<PayoutLedger>>,
 }

@@ -4,6 +4,7 @@
 //! [`payout::PayoutLedger`]) and a `serve` future, which is the process: dropping it is a
 //! crash, calling it again is a restart.
 
+pub mod centre;
 pub mod differences;
 pub mod lease;
 pub mod log;

@@ -167,6 +167,7 @@ impl World {
                 self.acted_by_its_clock(HostId::Lease);
             }
             Event::LogGranted { through, .. } => self.acted_by_its_clock(through),
+            Event::Dispatched { .. } => self.acted_by_its_clock(HostId::Centre),
             Event::Waited { by } => self.waits_for_the_lease_store(by),
             Event::CommitRefused { by } => self.felt_the_database(Proof::Refused { by }),
             Event::SessionEnded { by } => self.felt_the_database(Proof::Ended { by }),

@@ -411,7 +411,7 @@ fn actor(trail: &Trail<'_>, n: usize) -> Option<HostId> {
         // What arrives late is nothing that he does.
         Event::Committed { by, began, .. } => (!trail.arrived_late(n, by, began)).then_some(by),
         Event::LeaseGranted { to, .. } => (!trail.arrived_late(n, to, trail.records[n].at)).then_some(to),
-        Event::LogGranted { to, .. } | Event::LogDecided { to, .. } => Some(to),
+        Event::LogGranted { to, .. } | Event::Dispatched { to, .. } | Event::LogDecided { to, .. } => Some(to),
         Event::AttemptBegan { attempt, .. } | Event::AttemptEnded { attempt, .. } => Some(HostId::Node(attempt.node)),
         _ => None,
     }

@@ -176,6 +176,7 @@ impl Teller<'_> {
             Event::LogGranted { to, token, .. } if !self.attempts.uneventful(to, n) => {
                 self.say(at, Voice::World("log"), format!("grants to {to}, token {token}"));
             }
+            Event::Dispatched { to, period } => self.say(at, Voice::World("centre"), format!("gives {period} to {to}")),
             Event::LogDecided { period, to, token } => {
                 self.say(at, Voice::World("log"), format!("decides that {to} settles {period}, token {token}"));
             }

@@ -4,7 +4,8 @@
 use super::disk::Types;
 use crate::host::Host;
 use crate::id::HostId;
-use crate::store::log::{Said, Wire};
+use crate::store::log::Said;
+use crate::store::wire::Wire;
 use openraft::error::{InstallSnapshotError, NetworkError, RPCError, RaftError, RemoteError};
 use openraft::network::{RPCOption, RaftNetwork, RaftNetworkFactory};
 use openraft::raft::{
