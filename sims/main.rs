@@ -32,6 +32,7 @@ mod fast_clock;
 mod frontier;
 mod horizon;
 mod incidents;
+mod in_doubt;
 mod job_error;
 mod late_clock;
 mod late_delete;

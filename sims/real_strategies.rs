@@ -17,9 +17,10 @@ use futures_util::future::join_all;
 use onceproof::host::{Database, Dialect, Host, Task};
 use onceproof::id::{AttemptId, HostId, NodeId, PeriodId};
 use onceproof::real::Network;
-use onceproof::scenario::{GuardKnobs, NodeKnobs, Scenario};
+use onceproof::scenario::{GuardKnobs, NodeKnobs, Rules, Scenario};
 use onceproof::seed::Seed;
 use onceproof::settlement::{Calendar, Decides, Period, Schedule};
+use onceproof::store::sql::aggregate;
 use onceproof::store::{Sql, StoreError};
 use onceproof::strategy::catalogue;
 use onceproof::time::Span;
@@ -215,9 +216,27 @@ fn judge_guard(server: Server, strategy: &dyn Strategy, seen: &Seen) {
     }
 }
 
+/// Whether a server of this kind can run it, as it is set up: PostgreSQL prepares nothing unless it is told how much.
+fn runs_on(server: Server, url: &str, strategy: &dyn Strategy) -> bool {
+    if server.dialect == Dialect::MySql && !strategy.runs_under(Rules::InnodbRepeatableRead) {
+        return false;
+    }
+    if !makes(strategy, "tx.prepare") {
+        return true;
+    }
+    let limit = in_a_corner(server, url, async |database: Database| {
+        let sql = client(Network::new(Seed(1), database).map(Rc::new).expect("a URL with a host").host(HostId::Traffic));
+        aggregate(&sql.query("SELECT current_setting('max_prepared_transactions')::bigint".into(), &[]).await?)
+    });
+    if limit == 0 {
+        println!("{} is not played: the server's max_prepared_transactions is 0", strategy.name());
+    }
+    limit > 0
+}
+
 fn every_strategy_without_leases(server: Server, test: &str) {
     let Some(url) = server.address(test) else { return };
-    for strategy in catalogue().iter().copied().filter(|strategy| !uses_leases(*strategy)) {
+    for strategy in catalogue().iter().copied().filter(|strategy| !uses_leases(*strategy) && runs_on(server, &url, *strategy)) {
         let seen = in_a_corner(server, &url, async |database: Database| {
             play(Rc::new(Network::new(Seed(1), database).expect("a URL with a host")), strategy).await
         });

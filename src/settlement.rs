@@ -11,4 +11,4 @@ pub use oracle::{Board, Standing};
 pub use period::{Decides, Period};
 pub use schedule::{Calendar, Schedule, ScheduleError};
 pub use schema::{RANKED, REWARDS, SCHEMA, SCHEMA_MYSQL, UNIQUE_MARKER};
-pub use state::{EarningRow, FinalState, LeaseKey, OutboxRow, RankingRow, SettlementRow, TaskRow};
+pub use state::{EarningRow, FinalState, InDoubt, LeaseKey, OutboxRow, RankingRow, SettlementRow, TaskRow};

@@ -100,6 +100,12 @@ pub trait Strategy: Send + Sync {
         &[]
     }
 
+    /// Whether it can run on a database with these rules: one that uses what only PostgreSQL has cannot on InnoDB's.
+    fn runs_under(&self, rules: Rules) -> bool {
+        let _ = rules;
+        true
+    }
+
     /// Whether what must break in calm needs transactions that happen to meet: a race, which not every run shows.
     fn races(&self, rules: Rules) -> bool {
         let _ = rules;
@@ -156,6 +162,7 @@ families! {
     queue: QueueMarker, QueueConsumer, QueueReliable;
     consensus: ConsensusLease, ConsensusLog;
     dispatch: DispatchCentre;
+    two_phase: TwoPhaseCommit::NO_RECOVERY, TwoPhaseCommit::RECOVERS;
 }
 
 /// The strategy with this name.

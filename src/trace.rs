@@ -290,6 +290,14 @@ pub enum Event {
     LogDecided { period: PeriodId, to: HostId, token: i64 },
     /// The dispatch centre gave the run of a period to this host.
     Dispatched { to: HostId, period: PeriodId },
+    /// The database prepared a transaction whose session's client is on host `by`: it is in doubt.
+    Prepared { tx: TxId, by: HostId },
+    /// A prepared transaction was ended by a client on host `by`.
+    PreparedEnded { tx: TxId, by: HostId, committed: bool },
+    /// The payout service prepared payments for a client on host `by`, under a number of its own: they are in doubt.
+    PaymentsPrepared { number: u32, period: PeriodId, by: HostId },
+    /// Prepared payments were made, or given up, because a client on host `by` said so.
+    PaymentsEnded { number: u32, by: HostId, committed: bool },
 }
 
 impl Event {
@@ -345,6 +353,10 @@ impl Event {
             | Event::LogReleased { .. }
             | Event::LogDecided { .. }
             | Event::Dispatched { .. }
+            | Event::Prepared { .. }
+            | Event::PreparedEnded { .. }
+            | Event::PaymentsPrepared { .. }
+            | Event::PaymentsEnded { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

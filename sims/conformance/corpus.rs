@@ -56,14 +56,14 @@ impl Recording {
         })
     }
 
-    /// Plays scripts on a real server and writes down what it says: those with `only` in their names, for
+    /// Plays scripts on a real server and writes down what it says: those with `only` in their names that it offers, for
     /// the others the recording stays as it is.
-    pub fn record(rules: Rules, version: &str, only: &str, mut play: impl FnMut(&Script) -> String) {
+    pub fn record(rules: Rules, version: &str, only: &str, offered: impl Fn(&Script) -> bool, mut play: impl FnMut(&Script) -> String) {
         let old = Recording::load(rules);
         let mut out = format!("# {}, as {version} keeps them. Written by the tests with ONCEPROOF_RECORD.\n", rules.name());
         for script in scripts().iter().filter(|script| script.applies(rules)) {
             let varies = script.varies.iter().any(|remark| remark.rules == rules);
-            let takes = if script.name.contains(only) {
+            let takes = if script.name.contains(only) && offered(script) {
                 (0..if varies { VARYING_TAKES } else { TAKES }).map(|_| play(script)).collect()
             } else {
                 old.of(script).clone()

@@ -24,6 +24,8 @@ pub struct Postgres {
     address: String,
     monitor: Client,
     schema: String,
+    /// Its `max_prepared_transactions` is above 0.
+    prepares: bool,
 }
 
 impl Postgres {
@@ -62,7 +64,16 @@ impl Server for Postgres {
         monitor.batch_execute("SET lock_timeout = '20s'").await.expect("a setting");
         let Answer::Rows(version) = monitor.ask("SHOW server_version").await else { panic!("a server has a version") };
         let version = version[0][0].as_deref().and_then(|text| text.split(' ').next()).unwrap_or_default().to_owned();
-        (Postgres { config, address, monitor, schema: name.to_owned() }, format!("PostgreSQL {version}"))
+        let Answer::Rows(limit) = monitor.ask("SHOW max_prepared_transactions").await else { panic!("a server has limits") };
+        let prepares = limit[0][0].as_deref() != Some("0");
+        if !prepares {
+            println!("scripts of prepared transactions are not played: the server's max_prepared_transactions is 0");
+        }
+        (Postgres { prepares, config, address, monitor, schema: name.to_owned() }, format!("PostgreSQL {version}"))
+    }
+
+    fn prepares(&self) -> bool {
+        self.prepares
     }
 
     async fn play(&mut self, script: &Script, rules: Rules) -> String {

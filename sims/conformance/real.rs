@@ -13,6 +13,11 @@ pub trait Server: Sized {
     /// Connects to the server at `url`, to use the schema or database `name` there; tells what server it is.
     async fn open(url: &str, name: &str) -> (Self, String);
 
+    /// Whether the server, as it is set up, prepares transactions.
+    fn prepares(&self) -> bool {
+        false
+    }
+
     /// Plays a script on fresh tables.
     async fn play(&mut self, script: &Script, rules: Rules) -> String;
 
@@ -43,6 +48,11 @@ impl<S: Server> Real<S> {
         let name = format!("onceproof_{test}_{}", process::id());
         let (server, version) = local.block_on(&runtime, S::open(url, &name));
         Real { server, local, runtime, version, _alone: alone }
+    }
+
+    /// Whether it prepares transactions.
+    pub fn prepares(&self) -> bool {
+        self.server.prepares()
     }
 
     pub fn play(&mut self, script: &Script, rules: Rules) -> String {

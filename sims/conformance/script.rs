@@ -67,6 +67,11 @@ impl Script {
         self.turns.iter().any(|turn| matches!(turn, Turn::Wait))
     }
 
+    /// Whether it prepares transactions, which a PostgreSQL offers only if it is told how many.
+    pub fn prepares(&self) -> bool {
+        self.turns.iter().any(|turn| matches!(turn, Turn::Says { postgres, .. } if postgres.starts_with("PREPARE TRANSACTION")))
+    }
+
     pub fn applies(&self, rules: Rules) -> bool {
         self.only.is_empty() || self.only.contains(&rules)
     }

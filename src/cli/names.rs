@@ -16,12 +16,16 @@ pub fn strategy(name: &str) -> Result<&'static dyn Strategy, Failure> {
         .ok_or_else(|| unknown("strategy", name, strategy::catalogue().iter().map(|s| s.name()), "`onceproof list` shows all"))
 }
 
-/// The rows of a table: these strategies, or all, each under these rules, or under the default and
+/// The rows of a table: these strategies, or all that can run there, each under these rules, or under the default and
 /// once more under those that decide its verdict.
 pub fn rows(named: &[String], rules: Option<&str>) -> Result<Vec<(&'static dyn Strategy, Rules)>, Failure> {
     let named = named.iter().map(|name| strategy(name)).collect::<Result<Vec<_>, _>>()?;
     let rules = rules.map(self::rules).transpose()?;
-    let is_named = |s: &&'static dyn Strategy| named.is_empty() || named.iter().any(|n| n.name() == s.name());
+    // Who is named and cannot run under these rules is refused where it is deployed.
+    let is_named = |s: &&'static dyn Strategy| match &named[..] {
+        [] => s.runs_under(rules.unwrap_or_default()),
+        named => named.iter().any(|n| n.name() == s.name()),
+    };
     let under = |s: &'static dyn Strategy| {
         let more = if rules.is_none() { s.also_under() } else { &[] };
         std::iter::once(rules.unwrap_or_default()).chain(more.iter().copied()).map(move |rules| (s, rules))

@@ -1,5 +1,5 @@
-//! K: in the end there is no lease without an expiry, no task row claimed by nobody alive, and
-//! no payment left in the outbox. What nobody had the time to clear away is excused.
+//! K: in the end there is no lease without an expiry, no task row claimed by nobody alive, no
+//! payment left in the outbox, and nothing prepared in doubt. What nobody had the time to clear away is excused.
 
 use crate::id::{Letter, PeriodId};
 use crate::invariant::ability::{Work, excuse};
@@ -7,6 +7,7 @@ use crate::invariant::claims::{Claim, claims};
 use crate::invariant::settlements::transactions;
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::plan::duration;
+use crate::settlement::InDoubt;
 use crate::time::SimTime;
 use crate::trace::{Event, TaskStatus, Trace};
 
@@ -23,12 +24,12 @@ impl Invariant for NothingStuck {
     }
 
     fn about(&self) -> &'static str {
-        "in the end no lease without expiry, no orphaned claim, no undelivered payment is left"
+        "in the end no lease without expiry, no orphaned claim, no undelivered payment, nothing in doubt is left"
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {
         let mut verdict = Verdict::Holds;
-        for stuck in leases(history).chain(tasks(history)).chain(outbox(history)) {
+        for stuck in leases(history).chain(tasks(history)).chain(outbox(history)).chain(in_doubt(history)) {
             let Stuck { since, period, what, work } = stuck;
             match excuse(history, since, history.ended, work) {
                 None => return Verdict::Broken(Violation { at: history.ended, period, what }),
@@ -95,6 +96,22 @@ fn outbox<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
     })
 }
 
+fn in_doubt<'a>(history: &'a History<'_>) -> impl Iterator<Item = Stuck> + 'a {
+    history.end.in_doubt.iter().map(|doubt| {
+        let prepared = |e: &Event| match (*e, *doubt) {
+            (Event::Prepared { tx, .. }, InDoubt::Database(of)) => tx == of,
+            (Event::PaymentsPrepared { number, .. }, InDoubt::Payout(of)) => number == of,
+            _ => false,
+        };
+        let since = last(history.trace, prepared);
+        let what = match *doubt {
+            InDoubt::Database(tx) => format!("{tx}, prepared at {}", history.calendar.shows(since)),
+            InDoubt::Payout(number) => format!("the payout service's transaction {number}, prepared at {}", history.calendar.shows(since)),
+        };
+        Stuck { since, period: None, what: format!("{what}, is still in doubt"), work: Work::Pay }
+    })
+}
+
 fn last(trace: &Trace, is: impl Fn(&Event) -> bool) -> SimTime {
     trace.records().iter().rev().find(|r| is(&r.event)).map_or(SimTime::ZERO, |r| r.at)
 }
@@ -102,6 +119,7 @@ fn last(trace: &Trace, is: impl Fn(&Event) -> bool) -> SimTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::TxId;
     use crate::invariant::script::{N0, N1, N2, P1, Script};
     use crate::settlement::{LeaseKey, OutboxRow, TaskRow};
     use crate::time::Span;
@@ -172,6 +190,21 @@ mod tests {
         told.after(P1, 3.minutes()).commit(N0, [Event::Queued { tx, row: 5 }]);
         told.end.outbox.push(OutboxRow { id: 5, sent: false });
         assert_eq!(told.breaks(&NothingStuck), "outbox row 5 queued at 2026-01-10 00:03:00.000 was never delivered");
+    }
+
+    /// Control: the coordinator died between the two phases, and nobody asks what it had decided.
+    #[test]
+    fn what_is_in_doubt_is_caught() {
+        for (event, doubt, who) in [
+            (Event::Prepared { tx: TxId(4), by: N0 }, InDoubt::Database(TxId(4)), "tx4, prepared"),
+            (Event::PaymentsPrepared { number: 1, period: P1, by: N0 }, InDoubt::Payout(1), "the payout service's transaction 1, prepared"),
+        ] {
+            let mut told = claimed();
+            told.after(P1, 3.minutes()).event(event);
+            told.holds(&NothingStuck);
+            told.end.in_doubt.push(doubt);
+            assert_eq!(told.breaks(&NothingStuck), format!("{who} at 2026-01-10 00:03:00.000, is still in doubt"));
+        }
     }
 
     /// Nobody was up to deliver it: excused.

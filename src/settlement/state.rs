@@ -1,6 +1,6 @@
 //! What a run leaves behind in the stores, typed.
 
-use crate::id::{HostId, PeriodId, PlayerId};
+use crate::id::{HostId, PeriodId, PlayerId, TxId};
 use crate::time::WallTime;
 use crate::trace::TaskStatus;
 
@@ -21,6 +21,8 @@ pub struct FinalState {
     pub outbox: Vec<OutboxRow>,
     /// The lease store's live keys.
     pub leases: Vec<LeaseKey>,
+    /// What was prepared and never ended: first the database's, then the payout service's.
+    pub in_doubt: Vec<InDoubt>,
 }
 
 /// A row of `settlement`.
@@ -79,4 +81,13 @@ pub struct LeaseKey {
     pub holder: HostId,
     /// Whether it runs out by itself.
     pub expires: bool,
+}
+
+/// A part of a two-phase commit of which nobody has said how it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InDoubt {
+    /// A prepared transaction of the database.
+    Database(TxId),
+    /// Prepared payments, by the number that the payout service gave them.
+    Payout(u32),
 }

@@ -6,6 +6,7 @@ use crate::store::StoreError;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::http::request::Builder;
 use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
@@ -58,26 +59,47 @@ impl PayoutService {
         Ok(())
     }
 
+    /// `POST /transactions/NAME/PHASE` with this body: `prepare` with a list of payments, `commit`, `abort`.
+    ///
+    /// # Errors
+    /// `MaybeApplied`: no answer came. `Rejected`: the service did not say that it did.
+    pub async fn phase(&self, name: &str, phase: &str, body: &str) -> Result<(), StoreError> {
+        self.ask(Request::post(format!("/transactions/{name}/{phase}")), body).await.map(drop)
+    }
+
+    /// `GET /transactions`: the names of those that are prepared and have not been ended.
+    ///
+    /// # Errors
+    /// No answer came, or none that is a list of names.
+    pub async fn in_doubt(&self) -> Result<Vec<String>, StoreError> {
+        let names = self.ask(Request::get("/transactions"), "").await?;
+        serde_json::from_slice(&names).map_err(StoreError::rejected)
+    }
+
     /// `POST /payments` with this body, and an `Idempotency-Key` if there is one.
     ///
     /// # Errors
     /// `MaybeApplied`: no answer came. `Rejected`: the service did not say that it paid.
     pub async fn pay(&self, body: &str, key: Option<&str>) -> Result<(), StoreError> {
+        let request = Request::post("/payments");
+        let request = if let Some(key) = key { request.header("idempotency-key", key) } else { request };
+        self.ask(request, body).await.map(drop)
+    }
+
+    /// Sends a request; what the answer says.
+    async fn ask(&self, request: Builder, body: &str) -> Result<Bytes, StoreError> {
         let mut sender = self.sender().await?;
-        let mut request = Request::post("/payments").header("host", "payout").header("content-type", "application/json");
-        if let Some(key) = key {
-            request = request.header("idempotency-key", key);
-        }
+        let request = request.header("host", "payout").header("content-type", "application/json");
         let request = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).map_err(StoreError::rejected)?;
         let exchange = async {
             let response = sender.send_request(request).await?;
             let status = response.status();
-            response.into_body().collect().await?;
-            Ok::<StatusCode, hyper::Error>(status)
+            let said = response.into_body().collect().await?.to_bytes();
+            Ok::<(StatusCode, Bytes), hyper::Error>((status, said))
         };
-        let status = within(&*self.host, self.timeout, exchange).await.ok_or_else(StoreError::timed_out)??;
+        let (status, said) = within(&*self.host, self.timeout, exchange).await.ok_or_else(StoreError::timed_out)??;
         *self.idle.borrow_mut() = Some(sender);
-        if status.is_success() { Ok(()) } else { Err(StoreError::rejected(status)) }
+        if status.is_success() { Ok(said) } else { Err(StoreError::rejected(status)) }
     }
 
     async fn sender(&self) -> Result<SendRequest<Full<Bytes>>, StoreError> {

@@ -107,6 +107,14 @@ impl Sql {
         self.batch("COMMIT").await
     }
 
+    /// Prepares the open transaction under a name, which has no quotes in it.
+    ///
+    /// # Errors
+    /// `MaybeApplied`: only the database knows whether the transaction was prepared.
+    pub async fn prepare(&self, name: &str) -> Result<(), StoreError> {
+        self.batch(&format!("PREPARE TRANSACTION '{name}'")).await
+    }
+
     /// Rolls the open transaction back.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::store::sql::{Param, Returning, Text, aggregate, column, int};
 use crate::strategy::context::{Context, Error, WORK};
 use crate::strategy::payment::{self, Queued};
 use crate::time::WallTime;
-use crate::trace::Belief;
+use crate::trace::{Belief, StepName};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -195,9 +195,17 @@ pub async fn unfinished(context: &Context) -> Result<Vec<PeriodId>, Error> {
 /// # Errors
 /// As every step.
 pub async fn due(context: &Context, period: Period) -> Result<Option<WallTime>, Error> {
-    let rows = context.sql().query("tx.due", NOW, &[]).await?;
-    let now = WallTime(aggregate(&rows)?);
+    let now = clock(context, "tx.due").await?;
     Ok((period.due <= now).then_some(now))
+}
+
+/// What the database's clock shows.
+///
+/// # Errors
+/// As every step.
+pub async fn clock(context: &Context, step: StepName) -> Result<WallTime, Error> {
+    let rows = context.sql().query(step, NOW, &[]).await?;
+    Ok(WallTime(aggregate(&rows)?))
 }
 
 /// Marks, ranks, and reduces points: the good body without its settlement row.

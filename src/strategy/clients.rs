@@ -160,6 +160,31 @@ impl SqlSteps<'_> {
             Ok(result)
         }
         .await;
+        self.close(outcome).await
+    }
+
+    /// As [`SqlSteps::transaction`], but the transaction is not committed: it is prepared under the
+    /// name that `inside` comes to with its result, and its last step is `tx.prepare`.
+    ///
+    /// # Errors
+    /// As [`SqlSteps::transaction`]. After `MaybeApplied` at PREPARE TRANSACTION only the database knows.
+    pub async fn prepared<T>(self, inside: impl AsyncFnOnce() -> Result<Option<(String, T)>, Error>) -> Result<Option<(String, T)>, Error> {
+        let Self { context, store } = self;
+        let outcome = async {
+            context.operation("tx.begin", HostId::Database, pin!(store.ready()), pin!(store.begin())).await?;
+            let result = inside().await?;
+            if let Some((name, _)) = &result {
+                context.operation("tx.prepare", HostId::Database, pin!(store.ready()), pin!(store.prepare(name))).await?;
+            }
+            Ok(result)
+        }
+        .await;
+        self.close(outcome).await
+    }
+
+    /// Nothing stays open, whatever a transaction came to.
+    async fn close<T>(self, outcome: Result<T, Error>) -> Result<T, Error> {
+        let Self { context, store } = self;
         if store.in_transaction() {
             // If this fails, the connection is dropped, and the server rolls back.
             let _ = context.operation("tx.rollback", HostId::Database, pin!(store.ready()), pin!(store.rollback())).await;
@@ -182,6 +207,24 @@ pub struct PayoutSteps<'c> {
 }
 
 impl PayoutSteps<'_> {
+    /// One phase of a two-phase commit: `prepare` with a list of payments, `commit`, `abort`.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn phase(self, step: StepName, name: &str, phase: &str, body: &str) -> Result<(), Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Payout, pin!(store.ready()), pin!(store.phase(name, phase, body))).await
+    }
+
+    /// The names of the two-phase commits that are in doubt there.
+    ///
+    /// # Errors
+    /// As every step.
+    pub async fn in_doubt(self, step: StepName) -> Result<Vec<String>, Error> {
+        let Self { context, store } = self;
+        context.operation(step, HostId::Payout, pin!(store.ready()), pin!(store.in_doubt())).await
+    }
+
     /// Asks for a payment, with an idempotency key if there is one.
     ///
     /// # Errors

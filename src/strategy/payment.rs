@@ -63,6 +63,12 @@ pub async fn pay_directly(context: &Context, period: Period, places: &[Place]) -
     Ok(())
 }
 
+/// The payments of the first three as one JSON list.
+pub fn list(period: Period, places: &[Place]) -> String {
+    let payments: Vec<String> = payments(period, places).map(|payment| payment.json()).collect();
+    format!("[{}]", payments.join(","))
+}
+
 /// Puts the payments of the first three into the outbox, inside the settlement transaction.
 ///
 /// # Errors

@@ -122,6 +122,11 @@ pub fn cut_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     after_the_commit(scenario, Harm::Partition { host: Target::Self_, from, direction: Direction::Both, lasts: 40.minutes() })
 }
 
+/// The first coordinator whose parts are both prepared dies before it can commit either.
+pub fn crash_between_the_phases(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "payout.prepare", Phase::After, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
+}
+
 /// Every node's first claim loses its answer, so whoever wins the first one does not know.
 pub fn claim_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     FaultPlan::of((0..scenario.nodes).map(|node| first_reply_lost("task.claim", node, HostId::Database)))

@@ -122,8 +122,17 @@ impl fmt::Display for Event {
             Event::Dispatched { to, period } => write!(f, "the centre gave the run of {period} to {to}"),
             Event::LogReleased { by, token } => write!(f, "{by} gave the log's grant {token} back"),
             Event::LogDecided { period, to, token } => write!(f, "the log decided that {to} settles {period}, token {token}"),
+            Event::Prepared { tx, by } => write!(f, "{by} prepared {tx}"),
+            Event::PreparedEnded { tx, by, committed } => write!(f, "{by} {} the prepared {tx}", ended(committed)),
+            Event::PaymentsPrepared { number, period, by } => write!(f, "{by} prepared payments {number} for {period}"),
+            Event::PaymentsEnded { number, by, committed } => write!(f, "{by} {} the prepared payments {number}", ended(committed)),
         }
     }
+}
+
+/// What becomes of something prepared.
+fn ended(committed: bool) -> &'static str {
+    if committed { "committed" } else { "rolled back" }
 }
 
 /// What happened, and when.
@@ -175,9 +184,16 @@ mod tests {
         }
         for (from, to) in [(host, other), (other, host), (host, holder)] {
             all.extend([Event::Cut { from, to }, Event::Healed { from, to }, Event::ReplyLost { from, to }]);
+            all.push(Event::Prepared { tx, by: from });
+            all.extend([false, true].map(|committed| Event::PreparedEnded { tx, by: from, committed }));
+            all.extend([false, true].map(|committed| Event::PaymentsEnded { number: 1, by: from, committed }));
+            all.push(Event::PaymentsPrepared { number: 1, period, by: from });
             all.extend([Event::LeaseRefused { to, holder: from }, Event::LeaseReleased { by: from, holder: to }]);
             all.extend([0, 30_000].map(|ttl_ms| Event::LeaseExtended { by: from, holder: to, ttl_ms }));
         }
+        all.extend([Event::Prepared { tx: ty, by: host }, Event::PreparedEnded { tx: ty, by: host, committed: true }]);
+        all.extend([(1, after), (2, period)].map(|(number, period)| Event::PaymentsPrepared { number, period, by: host }));
+        all.push(Event::PaymentsEnded { number: 2, by: host, committed: true });
         all.extend([0, 1, 30_000].map(|ttl_ms| Event::LeaseGranted { to: host, ttl_ms }));
         all.push(Event::LeaseGranted { to: other, ttl_ms: 1 });
         for fault in [FaultId(0), FaultId(1)] {

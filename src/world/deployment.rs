@@ -70,6 +70,11 @@ impl Deployment {
         if let Some(what) = strategy::mistake(strategy) {
             return Err(Misconfigured::Unclear { name: strategy.name().to_owned(), what });
         }
+        let rules = scenario.database.rules;
+        if !strategy.runs_under(rules) {
+            let what = format!("does not run under `database.rules = \"{}\"`; write \"postgresql\"", rules.name());
+            return Err(Misconfigured::Unclear { name: strategy.name().to_owned(), what });
+        }
         scenario.validate().map_err(|mut found| found.swap_remove(0))?;
         let calendar = scenario.schedule.calendar().map_err(Misconfigured::from)?;
         Ok(Deployment { scenario: Arc::new(scenario), calendar: Arc::new(calendar), strategy, engine })
@@ -194,6 +199,7 @@ impl Deployment {
         let (trace, panics) = world.finish();
         let mut end = stores.database.state();
         end.leases = stores.lease.borrow().keys();
+        end.in_doubt.extend(stores.payouts.borrow().in_doubt());
         Ok(Run { seed, trace, end, ended, ended_at: settings.until, receipts: world.faults.receipts(), panics, complaints })
     }
 

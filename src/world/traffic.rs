@@ -25,6 +25,9 @@ const LARGEST: i64 = 50;
 /// How far from a boundary an earning still counts as close to it.
 const CLOSE_MS: i64 = 60_000;
 
+/// After so many tries, an hour and a half, an earning is tried once an hour.
+const PATIENCE: u32 = 90;
+
 const EARN: &str = "INSERT INTO earnings (id, player, amount, at, settled_in) VALUES ($1, $2, $3, $4, NULL)";
 const ADD: &str = "UPDATE points SET points = points + $1, last_active = $2 WHERE player = $3";
 
@@ -66,10 +69,12 @@ async fn earn(host: Rc<dyn Host>, sql: Sql, earnings: Vec<Earning>, rules: Rules
             host.sleep(left).await;
         }
         let at = host.wall().0;
-        let mut wait = 1.seconds();
+        let (mut wait, mut tries) = (1.seconds(), 0);
         while !apply(&sql, &earning, at, rules).await {
             host.sleep(wait).await;
-            wait = (wait * 2).min(1.minutes());
+            tries += 1;
+            // Somebody holds the player's row for ever, such as a transaction in doubt.
+            wait = (wait * 2).min(if tries < PATIENCE { 1.minutes() } else { 1.hours() });
         }
     }
 }

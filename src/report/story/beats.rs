@@ -195,6 +195,18 @@ impl Teller<'_> {
             Event::PaymentRepeated { period, rank, player } => {
                 self.say(at, Voice::World("payout"), format!("knows the key for {period}, rank {rank}: does not pay {player} again"));
             }
+            Event::Prepared { tx, by } => self.say(at, Voice::World("db"), format!("has prepared {tx} of {by}: it is in doubt")),
+            Event::PreparedEnded { tx, by, committed } => {
+                let how = if committed { "commits" } else { "rolls back" };
+                self.say(at, Voice::World("db"), format!("{how} the prepared {tx}, because {by} says so"));
+            }
+            Event::PaymentsPrepared { number, period, by } => {
+                self.say(at, Voice::World("payout"), format!("has prepared payments {number} of {by} for {period}: they are in doubt"));
+            }
+            Event::PaymentsEnded { number, by, committed } => {
+                let how = if committed { "makes" } else { "gives up" };
+                self.say(at, Voice::World("payout"), format!("{how} the prepared payments {number}, because {by} says so"));
+            }
             Event::Cut { .. } | Event::Healed { .. } => unreachable!("told with all links that change at the same time"),
             Event::Booted { incarnation: 0, .. }
             | Event::Felt { .. }

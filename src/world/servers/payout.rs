@@ -1,9 +1,15 @@
 //! The payout service: a second system, reached over HTTP, that cannot take part in a
 //! database transaction. It pays whatever it is asked to, and protects only those who send an
 //! idempotency key.
+//!
+//! It also takes part in two-phase commits (`transactions`): payments that are prepared under a name
+//! are made, or given up, when somebody says so.
+
+mod transactions;
 
 use crate::host::{Duplex, Host};
-use crate::id::{PeriodId, PlayerId};
+use crate::id::{HostId, PeriodId, PlayerId};
+use crate::settlement::InDoubt;
 use crate::trace::Event;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -17,12 +23,17 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::rc::Rc;
+use transactions::{Phase, Transactions};
 
 /// The header that makes a payment safe to repeat.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Where payments are posted.
 pub const PAYMENTS: &str = "/payments";
+
+/// Where prepared payments are: `POST /transactions/NAME/prepare` with a list of payments, then
+/// `POST /transactions/NAME/commit` or `…/abort`; `GET /transactions` lists the names of those in doubt.
+pub const TRANSACTIONS: &str = "/transactions";
 
 /// No payment needs a longer body.
 const BODY_LIMIT: usize = 4096;
@@ -45,9 +56,15 @@ pub struct Payment {
 #[derive(Debug, Default)]
 pub struct PayoutLedger {
     keys: BTreeSet<Bytes>,
+    transactions: Transactions,
 }
 
 impl PayoutLedger {
+    /// What is prepared and has not been ended.
+    pub fn in_doubt(&self) -> impl Iterator<Item = InDoubt> + '_ {
+        self.transactions.in_doubt().map(|(number, _)| InDoubt::Payout(number))
+    }
+
     /// Pays, unless the key is known; tells whether it did.
     fn pay(&mut self, host: &dyn Host, payment: Payment, key: Option<Bytes>) -> bool {
         let Payment { period, rank, player, amount } = payment;
@@ -64,24 +81,28 @@ impl PayoutLedger {
 /// The process of the payout service: accepts connections for as long as it lives.
 pub async fn serve(host: Rc<dyn Host>, ledger: Rc<RefCell<PayoutLedger>>) {
     let Ok(mut listener) = host.listen().await else { return };
-    while let Ok((stream, _)) = listener.accept().await {
-        host.spawn("payout-connection", Box::pin(connection(host.clone(), ledger.clone(), stream))).detach();
+    while let Ok((stream, by)) = listener.accept().await {
+        host.spawn("payout-connection", Box::pin(connection(host.clone(), ledger.clone(), stream, by))).detach();
     }
 }
 
-async fn connection(host: Rc<dyn Host>, ledger: Rc<RefCell<PayoutLedger>>, stream: Box<dyn Duplex>) {
+async fn connection(host: Rc<dyn Host>, ledger: Rc<RefCell<PayoutLedger>>, stream: Box<dyn Duplex>, by: HostId) {
     let service = service_fn(move |request| {
         let (host, ledger) = (host.clone(), ledger.clone());
-        async move { Ok::<_, Infallible>(answer(&*host, &ledger, request).await) }
+        async move { Ok::<_, Infallible>(answer(&*host, &ledger, by, request).await) }
     });
     // No date header: it would show the clock of the machine that simulates. How a connection
     // ends is the client's business; whatever was paid stays paid.
     let _ = hyper::server::conn::http1::Builder::new().auto_date_header(false).serve_connection(TokioIo::new(stream), service).await;
 }
 
-async fn answer(host: &dyn Host, ledger: &RefCell<PayoutLedger>, request: Request<Incoming>) -> Response<Full<Bytes>> {
-    if request.uri().path() != PAYMENTS {
-        return reply(StatusCode::NOT_FOUND, format!("there is only {PAYMENTS}"));
+async fn answer(host: &dyn Host, ledger: &RefCell<PayoutLedger>, by: HostId, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let path = request.uri().path().to_owned();
+    if let Some(of) = path.strip_prefix(TRANSACTIONS) {
+        return transaction(host, ledger, by, of, request).await;
+    }
+    if path != PAYMENTS {
+        return reply(StatusCode::NOT_FOUND, format!("there are only {PAYMENTS} and {TRANSACTIONS}"));
     }
     if request.method() != Method::POST {
         let mut refusal = reply(StatusCode::METHOD_NOT_ALLOWED, "payments are posted".to_owned());
@@ -89,14 +110,55 @@ async fn answer(host: &dyn Host, ledger: &RefCell<PayoutLedger>, request: Reques
         return refusal;
     }
     let key = request.headers().get(IDEMPOTENCY_KEY).map(|key| Bytes::copy_from_slice(key.as_bytes()));
-    let body = match Limited::new(request.into_body(), BODY_LIMIT).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) => return reply(StatusCode::BAD_REQUEST, format!("the body cannot be read: {error}")),
+    let body = match read(request).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
     };
     match serde_json::from_slice(&body) {
         Err(error) => reply(StatusCode::BAD_REQUEST, format!("the body is not a payment: {error}")),
         Ok(payment) if ledger.borrow_mut().pay(host, payment, key) => reply(StatusCode::CREATED, "paid".to_owned()),
         Ok(_) => reply(StatusCode::OK, "paid before".to_owned()),
+    }
+}
+
+/// A request about the two-phase commit whose name, and phase, are `of`.
+async fn transaction(
+    host: &dyn Host,
+    ledger: &RefCell<PayoutLedger>,
+    by: HostId,
+    of: &str,
+    request: Request<Incoming>,
+) -> Response<Full<Bytes>> {
+    if of.is_empty() && request.method() == Method::GET {
+        let ledger = ledger.borrow();
+        let names: Vec<&str> = ledger.transactions.in_doubt().map(|(_, name)| name).collect();
+        return reply(StatusCode::OK, serde_json::json!(names).to_string());
+    }
+    let phase = of.strip_prefix('/').and_then(|of| of.split_once('/')).filter(|_| request.method() == Method::POST);
+    let Some((name, phase)) = phase.and_then(|(name, phase)| Some((name, Phase::named(phase)?))) else {
+        let what = format!("GET {TRANSACTIONS}, or POST {TRANSACTIONS}/NAME/prepare, commit or abort");
+        return reply(StatusCode::NOT_FOUND, what);
+    };
+    let body = match read(request).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
+    };
+    let PayoutLedger { transactions, .. } = &mut *ledger.borrow_mut();
+    let (status, text) = match phase {
+        Phase::Prepare => match serde_json::from_slice(&body) {
+            Err(error) => (StatusCode::BAD_REQUEST, format!("the body is no list of payments: {error}")),
+            Ok(payments) => transactions.prepare(host, by, name, payments),
+        },
+        Phase::Commit => transactions.commit(host, by, name),
+        Phase::Abort => transactions.abort(host, by, name),
+    };
+    reply(status, text)
+}
+
+async fn read(request: Request<Incoming>) -> Result<Bytes, Response<Full<Bytes>>> {
+    match Limited::new(request.into_body(), BODY_LIMIT).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) => Err(reply(StatusCode::BAD_REQUEST, format!("the body cannot be read: {error}"))),
     }
 }
 
@@ -155,6 +217,55 @@ mod tests {
             let paid = |keyed| Event::Paid { period, rank, player, amount: 100, keyed };
             let repeated = Event::PaymentRepeated { period, rank, player };
             assert_eq!(network.events(), [paid(false), paid(false), paid(true), repeated, repeated]);
+            process.abort();
+        });
+    }
+
+    /// Prepared payments are made once, or never, whatever is repeated; they survive the service's process.
+    #[test]
+    fn a_transaction_pays_once_or_never() {
+        simulate(async |network| {
+            let (host, ledger) = (network.host(HostId::Payout), Rc::default());
+            let process = host.spawn("payout", Box::pin(serve(host.clone(), Rc::clone(&ledger))));
+            let mut http = client(&network).await;
+            let list = format!("[{BODY}]");
+            let phase = |name: &str, phase: &str| format!("/transactions/{name}/{phase}");
+            for (name, what, status) in [("a", "commit", 404), ("a", "prepare", 201), ("a", "prepare", 200), ("b", "prepare", 201)] {
+                assert_eq!(send(&mut http, "POST", &phase(name, what), None, &list).await.0, status, "{name} {what}");
+            }
+            assert_eq!(send(&mut http, "GET", "/transactions", None, "").await, (200, r#"["a","b"]"#.to_owned()));
+            process.abort();
+            let process = host.spawn("payout", Box::pin(serve(host.clone(), Rc::clone(&ledger))));
+            let mut http = client(&network).await;
+            for (name, what, status) in [
+                ("a", "commit", 200),
+                ("a", "commit", 200),
+                ("a", "abort", 409),
+                ("a", "prepare", 200),
+                ("b", "abort", 200),
+                ("b", "abort", 200),
+                ("b", "commit", 409),
+                ("b", "prepare", 409),
+                // Aborted before it was prepared: the request to prepare it comes too late.
+                ("c", "abort", 200),
+                ("c", "prepare", 409),
+            ] {
+                assert_eq!(send(&mut http, "POST", &phase(name, what), None, &list).await.0, status, "{name} {what}");
+            }
+            assert_eq!(ledger.borrow().in_doubt().count(), 0);
+            let (period, by) = (PeriodId(20_260_110), HostId::node(0));
+            let prepared = |number| Event::PaymentsPrepared { number, period, by };
+            let ended = |number, committed| Event::PaymentsEnded { number, by, committed };
+            let paid = Event::Paid { period, rank: 1, player: PlayerId(7), amount: 100, keyed: true };
+            assert_eq!(network.events(), [prepared(1), prepared(2), ended(1, true), paid, ended(2, false)]);
+            for (method, path, body, status) in [
+                ("POST", "/transactions/a", "", 404),
+                ("POST", "/transactions/a/forget", "", 404),
+                ("GET", "/transactions/a/commit", "", 404),
+                ("POST", "/transactions/d/prepare", "{}", 400),
+            ] {
+                assert_eq!(send(&mut http, method, path, None, body).await.0, status, "{method} {path}");
+            }
             process.abort();
         });
     }

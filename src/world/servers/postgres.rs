@@ -40,7 +40,7 @@ mod wire;
 use crate::host::Host;
 use crate::id::TxId;
 use crate::scenario::DatabaseKnobs;
-use crate::settlement::{FinalState, Period};
+use crate::settlement::{FinalState, InDoubt, Period};
 use isolation::{Isolation, SessionId};
 use sqlite::{Pooled, Template};
 use std::cell::{Cell, RefCell};
@@ -91,7 +91,9 @@ impl Database {
     /// What is committed, typed. `leases` is empty: another store has them.
     #[must_use]
     pub fn state(&self) -> FinalState {
-        state::read(self.isolation.borrow_mut().committed())
+        let mut end = state::read(self.isolation.borrow_mut().committed());
+        end.in_doubt = self.isolation.borrow().in_doubt().map(InDoubt::Database).collect();
+        end
     }
 
     /// What faults make it do to its clients.
@@ -126,7 +128,7 @@ impl Database {
 }
 
 /// The process of the database server: accepts connections for as long as it lives. Sessions
-/// that an earlier process left behind are rolled back.
+/// that an earlier process left behind are rolled back, but for those that were prepared.
 pub async fn serve(host: Rc<dyn Host>, db: Rc<Database>) {
     db.isolation.borrow_mut().restarted(host.random());
     let Ok(mut listener) = host.listen().await else { return };

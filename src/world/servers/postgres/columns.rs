@@ -10,7 +10,7 @@ use super::lexer::Token;
 use super::value::Type;
 
 /// The columns of the schema that are not `bigint`.
-const TEXT_COLUMNS: [&str; 3] = ["name", "key", "payload"];
+const TEXT_COLUMNS: [&str; 4] = ["name", "key", "payload", "gid"];
 
 /// Tokens of the longest expression whose type is looked for.
 const LONGEST: usize = 1000;

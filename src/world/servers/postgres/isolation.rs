@@ -12,10 +12,11 @@
 //!   the session outside of any transaction.
 //!
 //! `attempt` runs one statement, `searching` locks what it looks for, `waiting` says what becomes of those that cannot run yet,
-//! `serializable` finds dangerous structures. `DIFFERENCES` in `servers::differences` lists what
+//! `prepared` keeps those that wait for the second phase of their commit, `serializable` finds dangerous structures. `DIFFERENCES` in `servers::differences` lists what
 //! real servers do otherwise.
 
 mod attempt;
+mod prepared;
 mod recheck;
 mod savepoint;
 mod searching;
@@ -82,6 +83,8 @@ pub(super) struct Isolation {
     views: Views,
     locks: Locks,
     clients: BTreeMap<SessionId, Client>,
+    /// Who keeps the prepared transactions, by their names.
+    prepared: BTreeMap<String, SessionId>,
     /// What was committed since somebody asked.
     commits: Commits,
     /// The keys that were changed since the oldest snapshot.
@@ -105,6 +108,7 @@ impl Isolation {
             views: Views::new(sqlite),
             locks: Locks::default(),
             clients: BTreeMap::new(),
+            prepared: BTreeMap::new(),
             commits: Vec::new(),
             changed: BTreeMap::new(),
             finished: Vec::new(),
@@ -136,12 +140,11 @@ impl Isolation {
         std::mem::take(&mut self.commits)
     }
 
-    /// The server's process has just begun: nobody is connected.
+    /// The server's process has just begun: nobody is connected. What was prepared is kept.
     pub(super) fn restarted(&mut self, dice: u64) {
         self.views.hide();
         self.views.forget();
-        self.locks = Locks::default();
-        self.clients.clear();
+        self.keep_prepared();
         self.changed.clear();
         self.finished.clear();
         self.dice = dice;

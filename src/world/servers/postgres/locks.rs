@@ -140,6 +140,29 @@ impl Locks {
         self.keys.get(key).is_some_and(|holders| holders.exclusive != Some(session) && holders.shared.contains(&session))
     }
 
+    /// What one session holds another holds from now on.
+    pub(super) fn hand_over(&mut self, from: SessionId, to: SessionId) {
+        for holders in self.keys.values_mut() {
+            if holders.exclusive == Some(from) {
+                holders.exclusive = Some(to);
+            }
+            if holders.shared.remove(&from) {
+                holders.shared.insert(to);
+            }
+        }
+        self.gaps.iter_mut().filter(|(holder, _)| *holder == from).for_each(|(holder, _)| *holder = to);
+    }
+
+    /// Gives back what is held by nobody who is `kept`.
+    pub(super) fn retain(&mut self, kept: impl Fn(&SessionId) -> bool) {
+        self.keys.retain(|_, holders| {
+            holders.exclusive = holders.exclusive.filter(&kept);
+            holders.shared.retain(&kept);
+            holders.exclusive.is_some() || !holders.shared.is_empty()
+        });
+        self.gaps.retain(|(holder, _)| kept(holder));
+    }
+
     /// Gives back everything that a session holds.
     pub(super) fn release(&mut self, session: SessionId, held: Held) {
         for (key, _) in held.keys {

@@ -258,16 +258,25 @@ impl Session {
                 wire::put_complete(&mut self.out, if keeps { "COMMIT" } else { "ROLLBACK" }, None);
             }
             Kind::RollbackTo if failed && !self.db.isolation.borrow().in_transaction(self.id) => {
-                return Err(SqlError::new("3B001", format!("savepoint \"{}\" does not exist", statement.savepoint)));
+                return Err(SqlError::new("3B001", format!("savepoint \"{}\" does not exist", statement.name)));
             }
             Kind::RollbackTo => {
                 self.db.isolation.borrow_mut().clock(self.host.wall());
-                self.db.isolation.borrow_mut().rollback_to_savepoint(self.id, &statement.savepoint)?;
+                self.db.isolation.borrow_mut().rollback_to_savepoint(self.id, &statement.name)?;
                 self.db.tell(&*self.host);
                 self.block = Block::Open;
                 wire::put_complete(&mut self.out, statement.tag, None);
             }
-            Kind::Begin | Kind::Savepoint | Kind::Release | Kind::Set | Kind::Query if failed => {
+            Kind::Prepare | Kind::CommitPrepared | Kind::RollbackPrepared if self.is_innodb() => {
+                return Err(SqlError::unsupported(format!("{} under InnoDB's rules (XA)", statement.tag)));
+            }
+            Kind::Prepare => {
+                let tag = if self.prepare(&statement.name)? { statement.tag } else { "ROLLBACK" };
+                wire::put_complete(&mut self.out, tag, None);
+            }
+            Kind::Begin | Kind::Savepoint | Kind::Release | Kind::CommitPrepared | Kind::RollbackPrepared | Kind::Set | Kind::Query
+                if failed =>
+            {
                 return Err(aborted());
             }
             Kind::Empty => wire::put_empty(&mut self.out, b'I'),
@@ -281,11 +290,18 @@ impl Session {
                 wire::put_complete(&mut self.out, statement.tag, None);
             }
             Kind::Savepoint => {
-                self.db.isolation.borrow_mut().set_savepoint(self.id, &statement.savepoint)?;
+                self.db.isolation.borrow_mut().set_savepoint(self.id, &statement.name)?;
                 wire::put_complete(&mut self.out, statement.tag, None);
             }
             Kind::Release => {
-                self.db.isolation.borrow_mut().release_savepoint(self.id, &statement.savepoint)?;
+                self.db.isolation.borrow_mut().release_savepoint(self.id, &statement.name)?;
+                wire::put_complete(&mut self.out, statement.tag, None);
+            }
+            Kind::CommitPrepared | Kind::RollbackPrepared => {
+                if self.block != Block::None {
+                    return Err(SqlError::new("25001", format!("{} cannot run inside a transaction block", statement.tag)));
+                }
+                self.end_prepared(&statement.name, statement.kind == Kind::CommitPrepared)?;
                 wire::put_complete(&mut self.out, statement.tag, None);
             }
             Kind::Set => wire::put_complete(&mut self.out, statement.tag, None),
@@ -371,6 +387,44 @@ impl Session {
         let committed = self.db.isolation.borrow_mut().commit(self.id);
         self.db.tell(&*self.host);
         committed
+    }
+
+    /// Gives the transaction away, to be ended by its name. A transaction that has failed is
+    /// rolled back instead, and where there is none nothing happens: whether it was prepared.
+    fn prepare(&mut self, name: &str) -> Result<bool, SqlError> {
+        let (block, began) = (self.block, self.transaction);
+        self.block = Block::None;
+        match block {
+            Block::Open => {}
+            Block::Implicit => return self.commit().map(|()| false),
+            Block::None | Block::Failed => {
+                self.rollback();
+                return Ok(false);
+            }
+        }
+        if self.db.isolation.borrow().has_changed(self.id) {
+            self.is_refused()?;
+        }
+        self.transaction = None;
+        let (tx, began) = began.unwrap_or_else(|| (self.db.next_transaction(), self.host.now()));
+        let heir = self.db.next_session();
+        self.db.isolation.borrow_mut().clock(self.host.wall());
+        let prepared = self.db.isolation.borrow_mut().prepare(self.id, name, Origin { tx, by: self.by, began }, heir);
+        self.db.tell(&*self.host);
+        prepared?;
+        self.host.record(Event::Prepared { tx, by: self.by });
+        Ok(true)
+    }
+
+    /// The second phase, of whoever's transaction.
+    fn end_prepared(&mut self, name: &str, commit: bool) -> Result<(), SqlError> {
+        self.db.isolation.borrow_mut().clock(self.host.wall());
+        let ended = self.db.isolation.borrow_mut().end_prepared(name, commit)?;
+        self.db.tell(&*self.host);
+        if let Some(Origin { tx, .. }) = ended {
+            self.host.record(Event::PreparedEnded { tx, by: self.by, committed: commit });
+        }
+        Ok(())
     }
 
     /// Whether a fault says that this transaction cannot be committed.

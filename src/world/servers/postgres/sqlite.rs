@@ -32,6 +32,9 @@ use std::time::Duration;
 const PREPARED: usize = 256;
 /// Parsed statements kept by their text. Clients that write values into their text would fill any cache.
 const PARSED: usize = 512;
+/// The prepared transactions. They are in no view and on no list of tables, and nobody may write what he reads of them.
+const PREPARED_TRANSACTIONS: &str = "CREATE TEMP TABLE prepared_transaction (gid text NOT NULL);
+    CREATE TEMP VIEW pg_prepared_xacts AS SELECT gid FROM prepared_transaction";
 /// Connections that a thread keeps.
 const POOLED: usize = 8;
 
@@ -91,6 +94,7 @@ impl Sqlite {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         connection.execute_batch("PRAGMA case_sensitive_like = ON")?;
         fill(&connection, template)?;
+        connection.execute_batch(PREPARED_TRANSACTIONS)?;
         Ok(connection)
     }
 
@@ -125,7 +129,7 @@ impl Sqlite {
     }
 
     fn parse(&self, text: &str, given: &[u32]) -> Result<Statement, SqlError> {
-        let statement::Parsed { kind, tag, level, savepoint, translation, parameters, results } = statement::parse(text, given)?;
+        let statement::Parsed { kind, tag, level, name, translation, parameters, results } = statement::parse(text, given)?;
         let mut statement = Statement {
             kind,
             sql: translation.sql,
@@ -133,7 +137,7 @@ impl Sqlite {
             columns: Vec::new(),
             tag,
             level,
-            savepoint,
+            name,
             writes: false,
             locks: translation.locks,
             footprint: Footprint::default(),
@@ -186,6 +190,18 @@ impl Sqlite {
             Ok(rows)
         };
         run().unwrap_or_else(|error| panic!("the server's own queries fit its schema; `{sql}`: {error}"))
+    }
+
+    /// What is prepared from now on, for whoever asks. No view is open.
+    pub(super) fn list_prepared<'n>(&self, names: impl Iterator<Item = &'n String>) {
+        let list = || -> rusqlite::Result<()> {
+            self.connection.prepare_cached("DELETE FROM prepared_transaction")?.execute([])?;
+            for name in names {
+                self.connection.prepare_cached("INSERT INTO prepared_transaction (gid) VALUES (?1)")?.execute([name])?;
+            }
+            Ok(())
+        };
+        list().unwrap_or_else(|error| panic!("the server's own table takes names: {error}"));
     }
 
     /// Runs a statement that puts a row in place: the rowid first, then its values.

@@ -32,5 +32,6 @@ pub(super) fn read(sqlite: &Sqlite) -> FinalState {
             Ok(OutboxRow { id: row.get(0)?, sent: row.get::<_, i64>(1)? != 0 })
         }),
         leases: Vec::new(),
+        in_doubt: Vec::new(),
     }
 }

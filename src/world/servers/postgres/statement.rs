@@ -18,6 +18,10 @@ pub(super) enum Kind {
     Savepoint,
     RollbackTo,
     Release,
+    /// The first phase of a commit.
+    Prepare,
+    CommitPrepared,
+    RollbackPrepared,
     /// A setting, which is accepted and has no effect.
     Set,
     /// Everything that the database runs.
@@ -43,8 +47,8 @@ pub(super) struct Statement {
     pub tag: &'static str,
     /// The isolation level that `BEGIN` asks for.
     pub level: Option<Level>,
-    /// The savepoint that it is about.
-    pub savepoint: String,
+    /// The savepoint or the prepared transaction that it is about.
+    pub name: String,
     /// It changes rows.
     pub writes: bool,
     /// It locks rows although it only reads.
@@ -67,7 +71,7 @@ pub(super) struct Parsed {
     pub kind: Kind,
     pub tag: &'static str,
     pub level: Option<Level>,
-    pub savepoint: String,
+    pub name: String,
     pub translation: Translation,
     /// Types of the parameters: as the client gave them, else as the text tells, else `bigint`.
     pub parameters: Vec<Type>,
@@ -86,7 +90,11 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
     }
     let (kind, tag) = verb(&tokens)?;
     let level = if kind == Kind::Begin { level(&tokens)? } else { None };
-    let savepoint = if matches!(kind, Kind::Savepoint | Kind::RollbackTo | Kind::Release) { savepoint(&tokens)? } else { String::new() };
+    let name = match kind {
+        Kind::Savepoint | Kind::RollbackTo | Kind::Release => savepoint(&tokens)?,
+        Kind::Prepare | Kind::CommitPrepared | Kind::RollbackPrepared => transaction(&tokens)?,
+        Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set | Kind::Query => String::new(),
+    };
     let (translation, results);
     let mut parameters = Vec::new();
     match kind {
@@ -95,11 +103,9 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
             parameters = parameter_types(&translation, given)?;
             results = columns::result_types(&tokens, &parameters)?;
         }
-        Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Savepoint | Kind::RollbackTo | Kind::Release | Kind::Set => {
-            (translation, results) = Default::default();
-        }
+        _ => (translation, results) = Default::default(),
     }
-    Ok(Parsed { kind, tag, level, savepoint, translation, parameters, results })
+    Ok(Parsed { kind, tag, level, name, translation, parameters, results })
 }
 
 fn parameter_types(translation: &Translation, given: &[u32]) -> Result<Vec<Type>, SqlError> {
@@ -117,6 +123,9 @@ fn verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
     let Some(first) = tokens.first() else { return Ok((Kind::Empty, "")) };
     let Token::Word(word) = first else { return Err(SqlError::new("42601", "a statement begins with a word")) };
     let control = match word.to_ascii_lowercase().as_str() {
+        "prepare" if tokens.get(1).is_some_and(|t| t.is("transaction")) => return Ok((Kind::Prepare, "PREPARE TRANSACTION")),
+        "commit" if tokens.get(1).is_some_and(|t| t.is("prepared")) => return Ok((Kind::CommitPrepared, "COMMIT PREPARED")),
+        "rollback" if tokens.get(1).is_some_and(|t| t.is("prepared")) => return Ok((Kind::RollbackPrepared, "ROLLBACK PREPARED")),
         "begin" | "start" => (Kind::Begin, "BEGIN"),
         "commit" | "end" => (Kind::Commit, "COMMIT"),
         "rollback" | "abort" if tokens.iter().any(|t| t.is("to")) => (Kind::RollbackTo, "ROLLBACK"),
@@ -147,6 +156,14 @@ fn savepoint(tokens: &[Token<'_>]) -> Result<String, SqlError> {
     }
 }
 
+/// The name of a prepared transaction, which stands in quotes at the end.
+fn transaction(tokens: &[Token<'_>]) -> Result<String, SqlError> {
+    match tokens {
+        [_, _, Token::Literal(name)] => Ok(name.trim_matches('\'').replace("''", "'")),
+        _ => Err(SqlError::new("42601", "syntax error at the name of the transaction")),
+    }
+}
+
 /// The verb behind the common table expressions, which stand in parentheses.
 fn main_verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
     let mut depth = 0_i32;
@@ -167,9 +184,9 @@ fn main_verb(tokens: &[Token<'_>]) -> Result<(Kind, &'static str), SqlError> {
 fn query_tag(verb: &Token<'_>) -> Result<&'static str, SqlError> {
     const VERBS: [(&str, &str); 5] =
         [("select", "SELECT"), ("values", "SELECT"), ("insert", "INSERT 0"), ("update", "UPDATE"), ("delete", "DELETE")];
-    const KNOWN: [&str; 18] = [
+    const KNOWN: [&str; 19] = [
         "create", "drop", "alter", "truncate", "lock", "show", "copy", "listen", "notify", "explain", "vacuum", "analyze", "declare",
-        "fetch", "prepare", "execute", "discard", "merge",
+        "fetch", "prepare", "execute", "discard", "merge", "xa",
     ];
     if let Some((_, tag)) = VERBS.iter().find(|(word, _)| verb.is(word)) {
         return Ok(tag);
@@ -303,6 +320,8 @@ mod tests {
             ("end", Kind::Commit, "COMMIT"),
             ("abort", Kind::Rollback, "ROLLBACK"),
             ("set application_name = 'x'", Kind::Set, "SET"),
+            ("prepare transaction 'a'", Kind::Prepare, "PREPARE TRANSACTION"),
+            ("Rollback Prepared 'a';", Kind::RollbackPrepared, "ROLLBACK PREPARED"),
             ("with a as (insert into t values (1)) update t set a = 1", Kind::Query, "UPDATE"),
             ("values (1)", Kind::Query, "SELECT"),
         ] {
@@ -315,7 +334,8 @@ mod tests {
             "set default_transaction_isolation = 'x'",
             "commit and chain",
             "set transaction isolation level serializable",
-            "commit prepared 'a'",
+            "prepare a as select 1",
+            "xa start 'a'",
         ] {
             assert_eq!(parse(text, &[]).err().map(|error| error.code), Some("0A000"), "{text}");
         }

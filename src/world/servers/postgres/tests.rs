@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::host::Task;
-use crate::id::{HostId, NodeId, PeriodId, PlayerId};
-use crate::settlement::{EarningRow, SettlementRow};
+use crate::id::{HostId, NodeId, PeriodId, PlayerId, TxId};
+use crate::scenario::Rules;
+use crate::settlement::{EarningRow, InDoubt, SettlementRow};
 use crate::time::{SimTime, Span, WallTime};
 use crate::trace::{Event, TaskStatus};
 use crate::world::servers::test_host::{Network, ORIGIN, TestHost, simulate};
@@ -87,6 +88,52 @@ async fn ask_all(client: &Client, script: &[(&str, &str)]) {
     for (sql, answer) in script {
         assert_eq!(ask(client, sql).await, *answer, "{sql}");
     }
+}
+
+/// A prepared transaction needs neither its session nor its server's process: it keeps its locks and its rows.
+#[test]
+fn what_is_prepared_outlives_its_session_and_its_server() {
+    with_server(async |mut server| {
+        let client = server.client(N0).await;
+        let prepare = [
+            ("begin", "(0)"),
+            ("insert into settlement (period, node, attempt, at) values (20260110, 0, 1, 5)", "(1)"),
+            ("prepare transaction 'settle'", "(0)"),
+        ];
+        ask_all(&client, &prepare).await;
+        let tx = TxId(1);
+        assert_eq!(server.network.events(), [Event::Prepared { tx, by: N0 }]);
+        drop(client);
+        server.restart().await;
+        assert_eq!(server.db.state().in_doubt, [InDoubt::Database(tx)]);
+        let other = server.client(N1).await;
+        // Whoever wants the marker waits for its fate, and gives up in the end.
+        let again = "insert into settlement (period, node, attempt, at) values (20260110, 1, 1, 6)";
+        let names = "select gid from pg_prepared_xacts where gid = 'settle'";
+        ask_all(&other, &[(names, "settle (1)"), ("select count(*) from settlement", "0 (1)"), (again, "55P03")]).await;
+        ask_all(&other, &[("insert into pg_prepared_xacts (gid) values ('x')", "42601"), ("commit prepared 'settle'", "(0)")]).await;
+        let settled = Event::Settled { tx, period: JANUARY, node: NodeId(0), attempt: 1 };
+        let committed = Event::Committed { tx, by: N0, began: SimTime(0) };
+        assert_eq!(server.network.events(), [committed, settled, Event::PreparedEnded { tx, by: N1, committed: true }]);
+        ask_all(&other, &[(again, "23505"), ("select gid from pg_prepared_xacts", "(0)"), ("commit prepared 'settle'", "42704")]).await;
+        assert_eq!(server.db.state().in_doubt, []);
+        let long = format!("prepare transaction '{}'", "x".repeat(200));
+        ask_all(&other, &[("begin", "(0)"), (&long, "22023"), ("commit", "(0)")]).await;
+    });
+}
+
+/// InnoDB has other words for it, and this server has none.
+#[test]
+fn innodb_prepares_nothing() {
+    let innodb = DatabaseKnobs { rules: Rules::InnodbRepeatableRead, ..DatabaseKnobs::default() };
+    simulate(async |network| {
+        let host = network.host(HostId::Database);
+        let db = Database::new(&DatabaseSetup { knobs: innodb, ..setup() });
+        let process = host.spawn("database", Box::pin(serve(host.clone(), db.clone())));
+        let server = Server { network, host, db, process };
+        let client = server.client(N0).await;
+        ask_all(&client, &[("begin", "(0)"), ("prepare transaction 'a'", "0A000"), ("xa prepare 'a'", "0A000"), ("commit", "(0)")]).await;
+    });
 }
 
 #[test]

@@ -159,6 +159,13 @@ impl Views {
         }
     }
 
+    /// What one session has changed belongs to another from now on.
+    pub(super) fn hand_over(&mut self, from: SessionId, to: SessionId) {
+        if let Some(owner) = self.owner.as_mut().filter(|owner| owner.session == from) {
+            owner.session = to;
+        }
+    }
+
     fn redo(&self, overlay: &mut Overlay, force: bool) {
         for at in 0..overlay.changes.len() {
             let change = &overlay.changes[at];

@@ -28,6 +28,14 @@ pub(super) struct Waiting {
     order: u64,
 }
 
+impl super::Client {
+    /// Whoever waits for one session's transaction waits for that of another, which has taken it over.
+    pub(super) fn waits_for_another(&mut self, from: SessionId, to: SessionId) {
+        let on = self.waiting.iter_mut().flat_map(|waiting| &mut waiting.block.on);
+        on.filter(|session| **session == from).for_each(|session| *session = to);
+    }
+}
+
 impl Isolation {
     /// The answer to a statement that has waited, once it is there.
     pub(in crate::world::servers::postgres) fn answer(&mut self, session: SessionId) -> Option<Result<Answer, SqlError>> {

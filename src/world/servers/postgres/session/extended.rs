@@ -24,7 +24,7 @@ impl Session {
         body.end()?;
         let statement = match self.statement(text, &given) {
             // In a failed transaction only its end is looked at any further than its syntax.
-            Ok(statement) if self.block == Block::Failed && !matches!(statement.kind, Kind::Commit | Kind::Rollback) => {
+            Ok(statement) if self.block == Block::Failed && !matches!(statement.kind, Kind::Commit | Kind::Rollback | Kind::Prepare) => {
                 return Err(aborted());
             }
             Err(error) if self.block == Block::Failed && error.code != "42601" => return Err(aborted()),
