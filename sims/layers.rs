@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Rows from the top; a module may use its own row and those before it.
 const LAYERS: [&[&str]; 14] = [
     &["id", "seed", "time", "trace", "step", "plan"],
-    &["settlement", "scenario", "class"],
+    &["settlement", "scenario", "class", "profile"],
     &["host"],
     &["real"],
     &["store"],

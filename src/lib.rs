@@ -84,7 +84,7 @@
 //! | layer | modules |
 //! |---|---|
 //! | words | [`id`], [`seed`], [`time`], [`trace`], [`step`], [`plan`] |
-//! | domain | [`settlement`], [`scenario`], [`class`] |
+//! | domain | [`settlement`], [`scenario`], [`class`], [`profile`] |
 //! | seam | [`host`]: all that the code of a host may do |
 //! | real world | [`real`]: hosts on real sockets |
 //! | store | [`store`]: the clients |
@@ -107,6 +107,7 @@ pub mod plan;
 pub mod settlement;
 pub mod scenario;
 pub mod class;
+pub mod profile;
 pub mod host;
 pub mod real;
 pub mod store;

@@ -5,6 +5,7 @@ use crate::class::{FaultClass, KINDS, Kind};
 use crate::explore::Mark;
 use crate::id::Letter;
 use crate::invariant::InvariantId;
+use crate::profile::{self, Documented, Profile};
 use crate::report::knobs;
 use crate::report::paint::{BROKEN, FAINT, Painted, STRONG, paint};
 use crate::report::words::{harm, policy};
@@ -33,6 +34,8 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
         }
     }
     columns(&mut out, &rows, width);
+    out.push_str(&heading("\nProfiles", "profile = \"NAME\" in a deployment; our models of documented mechanisms"));
+    columns(&mut out, &profile::all().iter().flat_map(profiled).collect::<Vec<_>>(), width);
     out.push_str(&heading("\nFault classes", "--faults NAME"));
     columns(&mut out, &FaultClass::ALL.map(|c| [bold(c.name()), plain(""), plain(c.about())]), width);
     out.push_str(&heading("\nKinds of single faults", "exhaust --kinds NAME; * = of the table's column `single`"));
@@ -54,6 +57,19 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
     let difference = |d: &Difference| [bold(d.id), faint(d.server), plain(&format!("{} (why: {})", d.what, d.why))];
     columns(&mut out, &DIFFERENCES.each_ref().map(difference), width);
     out
+}
+
+/// A profile: what it is, its constants with their sources, and its limits.
+fn profiled(profile: &Profile) -> Vec<[Painted; 3]> {
+    let mut rows = vec![[bold(&profile.name), faint(profile.strategy()), plain(&profile.about)]];
+    let mut line = |text: &str| rows.push([plain(""), plain(""), faint(text)]);
+    for Documented { knob, says, url } in &profile.documented {
+        line(&format!("{knob} {}: {says} ({url})", profile.sets(knob).unwrap_or_default().trim_matches('"')));
+    }
+    for limit in &profile.limits {
+        line(&format!("not modelled: {limit}"));
+    }
+    rows
 }
 
 /// What a kind of fault does, with the constants of the default deployment, and where.
@@ -150,6 +166,7 @@ impl Claim {
 struct Listed {
     format: u32,
     strategies: Vec<ListedStrategy>,
+    profiles: &'static [Profile],
     faults: Vec<ListedClass>,
     kinds: Vec<ListedKind>,
     invariants: Vec<ListedInvariant>,
@@ -211,6 +228,7 @@ pub fn json(strategies: &[&dyn Strategy]) -> String {
     let listed = Listed {
         format: 1,
         strategies: strategies.iter().map(strategy).collect(),
+        profiles: profile::all(),
         faults: FaultClass::ALL.map(|c| ListedClass { name: c.name(), about: c.about() }).into(),
         kinds: KINDS
             .iter()
@@ -239,6 +257,7 @@ mod tests {
         assert_eq!(listed["strategies"][0]["rules"][0]["claims"][1]["faults"], "pause");
         assert_eq!(listed["strategies"][0]["rules"][0]["claims"][1]["letters"], serde_json::json!(["L"]));
         assert_eq!(listed["knobs"][1]["default"], "3");
+        assert_eq!(listed["profiles"][0]["scenario"]["strategy"], profile::all()[0].strategy());
         assert_eq!(listed["faults"].as_array().unwrap().len(), FaultClass::ALL.len());
         assert_eq!(listed["differences"][0]["id"], DIFFERENCES[0].id);
     }
