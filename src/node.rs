@@ -100,7 +100,8 @@ impl Node {
 
     async fn sleep_until_woken(&self, period: Period) {
         let late = if self.setup.strategy.wakes_late() { self.setup.scenario.guard.wake_after } else { Duration::ZERO };
-        self.sleep_until(period.due + late - self.setup.strategy.wakes_early()).await;
+        let early = self.setup.strategy.wakes_early(&self.setup.scenario);
+        self.sleep_until(period.due + late - early).await;
         let jitter = self.host.random() % (millis(self.setup.scenario.node.jitter) + 1);
         if jitter > 0 {
             self.host.sleep(Duration::from_millis(jitter)).await;

@@ -50,6 +50,8 @@ macro_rules! profiles {
 }
 
 profiles! {
+    "shedlock"
+    "shedlock-db-time"
     "redisson"
     "db-scheduler"
 }

@@ -3,14 +3,20 @@
 mod queue;
 mod centre;
 mod log;
+mod leader;
+mod lease_row;
 mod rules;
 mod scale;
+mod slot_key;
 mod validate;
 
-pub use queue::QueueKnobs;
 pub use centre::CentreKnobs;
+pub use leader::{HeldIn, LeaderKnobs, OnError, Remembers, Renews};
+pub use lease_row::{LeaseRowKnobs, Over, RowClock, RowKey};
 pub use log::LogKnobs;
+pub use queue::QueueKnobs;
 pub use rules::Rules;
+pub use slot_key::{SlotKeyKnobs, SlotTime};
 pub use validate::{Misconfigured, NODES};
 
 use crate::plan::duration;
@@ -57,11 +63,25 @@ pub struct Scenario {
     /// The dispatch centre, where a strategy asks one.
     #[serde(skip_serializing_if = "CentreKnobs::is_default")]
     pub centre: CentreKnobs,
+    /// The lease row of lease-row.
+    #[serde(skip_serializing_if = "LeaseRowKnobs::is_default")]
+    pub lease_row: LeaseRowKnobs,
+    /// The key of slot-key.
+    #[serde(skip_serializing_if = "SlotKeyKnobs::is_default")]
+    pub slot_key: SlotKeyKnobs,
+    /// The election of leader.
+    #[serde(skip_serializing_if = "LeaderKnobs::is_default")]
+    pub leader: LeaderKnobs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_real(time_scale: &u32) -> bool {
     *time_scale == 1
+}
+
+/// A group of knobs that is not written to a file.
+fn is_default<T: Default + PartialEq>(group: &T) -> bool {
+    *group == T::default()
 }
 
 /// How nodes behave. All durations are on the node's own clock.
@@ -129,7 +149,7 @@ pub struct GuardKnobs {
     pub dead_letter_after: u32,
     /// A human looks for alerts so often, for as long as nodes pay attention after a boundary, mends the cause, and gives
     /// the period back. 0 s: nobody looks, which is the default.
-    #[serde(with = "duration", skip_serializing_if = "Duration::is_zero")]
+    #[serde(with = "duration")]
     pub operator: Duration,
     /// table-key-published wakes this long after the boundary.
     #[serde(with = "duration")]
@@ -180,6 +200,9 @@ impl Default for Scenario {
             queue: QueueKnobs::default(),
             log: LogKnobs::default(),
             centre: CentreKnobs::default(),
+            lease_row: LeaseRowKnobs::default(),
+            slot_key: SlotKeyKnobs::default(),
+            leader: LeaderKnobs::default(),
         }
     }
 }

@@ -16,6 +16,7 @@ pub mod pinned;
 mod process;
 mod queue_steps;
 mod raw;
+mod row_lease;
 #[doc(hidden)]
 pub mod tamper;
 
@@ -27,7 +28,7 @@ pub use process::Process;
 pub use queue_steps::QueueSteps;
 
 use crate::id::{Letter, PeriodId};
-use crate::scenario::Rules;
+use crate::scenario::{Rules, Scenario};
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::trace::Belief;
@@ -82,9 +83,10 @@ pub trait Strategy: Send + Sync {
         false
     }
 
-    /// How long before a boundary its nodes wake. A scheduler that is right wakes when it is due; one with a defect may not.
+    /// How long before a boundary its nodes wake: zero, unless there is something to prepare, or a defect.
     #[doc(hidden)]
-    fn wakes_early(&self) -> Duration {
+    fn wakes_early(&self, scenario: &Scenario) -> Duration {
+        let _ = scenario;
         Duration::ZERO
     }
 
@@ -163,6 +165,9 @@ families! {
     consensus: ConsensusLease, ConsensusLog;
     dispatch: DispatchCentre;
     two_phase: TwoPhaseCommit::NO_RECOVERY, TwoPhaseCommit::RECOVERS;
+    lease_row: LeaseRow;
+    slot_key: SlotKey;
+    leader: Leader;
 }
 
 /// The strategy with this name.
@@ -201,7 +206,6 @@ mod tests {
     use super::*;
     use crate::class::FaultClass;
     use crate::plan::Trigger;
-    use crate::scenario::Scenario;
     use std::collections::BTreeSet;
 
     #[test]

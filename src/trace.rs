@@ -298,6 +298,8 @@ pub enum Event {
     PaymentsPrepared { number: u32, period: PeriodId, by: HostId },
     /// Prepared payments were made, or given up, because a client on host `by` said so.
     PaymentsEnded { number: u32, by: HostId, committed: bool },
+    /// A lease row was written: it is `owner`'s until his clock, or the database's, shows `until`. `granted` = it was taken, not extended or given back.
+    LeaseRowSet { tx: TxId, owner: NodeId, until: WallTime, granted: bool },
 }
 
 impl Event {
@@ -311,6 +313,7 @@ impl Event {
             | Event::Settled { tx, .. }
             | Event::TaskSet { tx, .. }
             | Event::FenceSet { tx, .. }
+            | Event::LeaseRowSet { tx, .. }
             | Event::Queued { tx, .. }
             | Event::Delivered { tx, .. }
             | Event::Alerted { tx, .. }

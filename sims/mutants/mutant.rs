@@ -55,8 +55,8 @@ impl Strategy for Mutant {
         self.of.wakes_late()
     }
 
-    fn wakes_early(&self) -> Duration {
-        self.defect.wakes_early()
+    fn wakes_early(&self, scenario: &Scenario) -> Duration {
+        self.of.wakes_early(scenario).max(self.defect.wakes_early())
     }
 
     fn expectations(&self, rules: Rules) -> Vec<Expectation> {

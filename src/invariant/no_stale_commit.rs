@@ -64,10 +64,13 @@ impl Right {
     }
 }
 
-/// The grants of the lease store, which knows one lease for all periods.
+/// The grants of the lease store, or of a lease row: one lease for all periods.
 fn grants(trace: &Trace) -> Vec<Right> {
     let granted = |(position, record): (usize, &crate::trace::Record)| match record.event {
         Event::LeaseGranted { to, .. } => Some(Right { period: None, owner: to, at: record.at, position, token: None }),
+        Event::LeaseRowSet { owner, granted: true, .. } => {
+            Some(Right { period: None, owner: HostId::Node(owner), at: record.at, position, token: None })
+        }
         _ => None,
     };
     trace.records().iter().enumerate().filter_map(granted).collect()

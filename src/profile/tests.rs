@@ -42,7 +42,8 @@ fn names_are_unique_and_found() {
 #[test]
 fn a_deployment_lays_its_own_knobs_over_its_profile() {
     let redisson = find("redisson").expect("there is one");
-    let own = "nodes = 5\nguard.watchdog_lease = \"1m\"\nschedule = { kind = \"interval\", every = \"6h\", periods = 2 }".parse().expect("TOML");
+    let own =
+        "nodes = 5\nguard.watchdog_lease = \"1m\"\nschedule = { kind = \"interval\", every = \"6h\", periods = 2 }".parse().expect("TOML");
     let scenario = redisson.with(&own).expect("three knobs");
     assert_eq!((scenario.strategy.as_str(), scenario.nodes), (redisson.strategy(), 5));
     assert_eq!(scenario.guard, GuardKnobs { watchdog_lease: 1.minutes(), ..redisson.scenario().guard });

@@ -14,8 +14,6 @@ pub struct Knob {
     pub about: &'static str,
     /// Its unit and bounds.
     pub bounds: &'static str,
-    /// What it means not to set it, for a knob that is not in the default scenario's TOML.
-    unset: Option<&'static str>,
 }
 
 const DURATION: &str = "duration";
@@ -50,7 +48,7 @@ pub const ALL: &[Knob] = &[
     knob("guard.backoff", "first wait after a job error; doubles", DURATION),
     knob("guard.backoff_max", "longest wait after a job error", DURATION),
     knob("guard.dead_letter_after", "job errors after which a period is given up", "at least 1"),
-    unset("guard.operator", "nobody", "a human looks for alerts so often, and gives back what was given up", DURATION),
+    knob("guard.operator", "a human looks for alerts so often, and gives back what was given up; 0s: nobody", DURATION),
     knob("guard.wake_after", "table-key-published wakes this long after the boundary", DURATION),
     knob("network.latency_min", "smallest one-way latency", "duration, at least 1ms"),
     knob("network.latency_max", "largest one-way latency", DURATION),
@@ -66,25 +64,42 @@ pub const ALL: &[Knob] = &[
     knob("queue.answer", "how long the third party of queue-consumer takes", "duration, 0s to 24h"),
     knob("queue.ask_every", "time between the first questions to the third party", "duration, at least 1ms"),
     knob("queue.visibility", "queue-reliable puts a message in again after this long", "duration, at least 1ms"),
+    knob("log.heartbeat", "time between two heartbeats of the log's leader", "duration, at least 2ms"),
+    knob("log.election", "shortest silence after which a member of the log stands for election", "duration, more than two heartbeats"),
+    knob("log.rest_after", "the log rests when nobody has asked it for so long", "duration, more than four elections"),
+    knob("log.lease", "a grant of the log runs out after this", "duration, at least 1ms"),
+    knob("log.renew_every", "time between two renewals of a grant of the log", "duration, less than lease"),
+    knob("centre.timeout", "a run that is not done after this is given to another node", "duration, at least 1ms"),
+    knob("lease_row.clock", "whose clock a lease row runs by", "application or database"),
+    knob("lease_row.at_most", "a lease row is over after this, whatever became of its holder", "duration, at least 1ms"),
+    knob("lease_row.at_least", "given back earlier, a lease row is kept for the rest of this", "duration, at most at_most"),
+    knob("lease_row.keep_alive", "time between two extensions during the job; 0s: none", "duration, less than at_most"),
+    knob("lease_row.over", "whether a lease row is over at its end or after it", "at or after"),
+    knob("lease_row.key", "whether a lease row is named after the job or the period", "job or period"),
+    knob("slot_key.time", "whether a slot is named by the boundary or by what the node's clock shows", "nominal or observed"),
+    knob("slot_key.rounded_to", "to what an observed time is rounded down", "duration, 1ms to 24h"),
+    knob("slot_key.kept", "how long the key of a slot is kept", "duration, at least 1ms"),
+    knob("leader.held_in", "where the leader's lease is", "lease-store or row"),
+    knob("leader.lasts", "a leader's lease runs out after this", "duration, at least 1ms"),
+    knob("leader.renew_every", "time between two renewals, and between two bids", "duration, less than lasts"),
+    knob("leader.ahead", "how long before a boundary the election begins", "duration, more than lasts"),
+    knob("leader.remembers", "what of the schedule outlives its leader", "nothing, last-tick or slot"),
+    knob("leader.on_error", "what an error means to who bids", "follow or lead"),
+    knob("leader.renews", "whose lease a leader renews", "own or any"),
+    knob("leader.adds_again", "whether who is elected again adds the schedule once more", "true or false"),
 ];
 
 const fn knob(path: &'static str, about: &'static str, bounds: &'static str) -> Knob {
-    Knob { path, about, bounds, unset: None }
-}
-
-/// A knob that is not written where it has its default.
-const fn unset(path: &'static str, means: &'static str, about: &'static str, bounds: &'static str) -> Knob {
-    Knob { path, about, bounds, unset: Some(means) }
+    Knob { path, about, bounds }
 }
 
 impl Knob {
-    /// Its default, as TOML; in a word, for a knob that is not written then.
+    /// Its default, as TOML.
     ///
     /// # Panics
     /// The knob is not part of a scenario; a test asks for all of them.
     pub fn default(&self) -> String {
-        let written = || defaults().into_iter().find(|(path, _)| path == self.path).map(|(_, value)| value);
-        self.unset.map(str::to_owned).or_else(written).expect("every knob is part of a scenario")
+        defaults().into_iter().find(|(path, _)| path == self.path).map(|(_, value)| value).expect("every knob is part of a scenario")
     }
 }
 
@@ -96,12 +111,21 @@ fn defaults() -> Vec<(String, String)> {
 /// Path and TOML value of everything in a scenario.
 fn leaves(scenario: &Scenario) -> Vec<(String, toml::Value)> {
     const KNOWN: &str = "a scenario has only values that TOML knows";
-    let queue = toml::Table::try_from(&scenario.queue).expect(KNOWN);
-    let mut scenario = toml::Table::try_from(scenario).expect(KNOWN);
-    // What is as usual stands in no file, and is a knob all the same.
-    scenario.entry("queue").or_insert(queue.into());
+    // What has its default is left out of files, and is a knob all the same.
+    let groups = [
+        ("queue", toml::Table::try_from(&scenario.queue)),
+        ("log", toml::Table::try_from(&scenario.log)),
+        ("centre", toml::Table::try_from(&scenario.centre)),
+        ("lease_row", toml::Table::try_from(&scenario.lease_row)),
+        ("slot_key", toml::Table::try_from(&scenario.slot_key)),
+        ("leader", toml::Table::try_from(&scenario.leader)),
+    ];
+    let mut whole = toml::Table::try_from(scenario).expect(KNOWN);
+    for (name, group) in groups {
+        whole.insert(name.to_owned(), group.expect(KNOWN).into());
+    }
     let mut leaves = Vec::new();
-    for (key, value) in scenario {
+    for (key, value) in whole {
         match value {
             toml::Value::Table(inner) => leaves.extend(inner.into_iter().map(|(k, v)| (format!("{key}.{k}"), v))),
             other => leaves.push((key, other)),
@@ -152,7 +176,7 @@ mod tests {
     /// A knob that is added to the scenario and not here, or taken away there and not here, fails.
     #[test]
     fn the_list_is_the_scenario() {
-        let listed: BTreeSet<String> = ALL.iter().filter(|knob| knob.unset.is_none()).map(|knob| knob.path.to_owned()).collect();
+        let listed: BTreeSet<String> = ALL.iter().map(|knob| knob.path.to_owned()).collect();
         let deployed: BTreeSet<String> = defaults().into_iter().map(|(path, _)| path).collect();
         assert_eq!(listed, deployed);
     }

@@ -100,6 +100,9 @@ impl Scenario {
             queue: self.queue.clone(),
             log: self.log.scaled(timeout),
             centre: CentreKnobs { timeout: d(self.centre.timeout) },
+            lease_row: self.lease_row.scaled(FACTOR),
+            slot_key: self.slot_key.scaled(FACTOR),
+            leader: self.leader.scaled(FACTOR, LATENCY_MAX * 4),
         }
     }
 

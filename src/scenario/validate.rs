@@ -63,7 +63,7 @@ pub enum Misconfigured {
 }
 
 /// Longer than anything here has to last, and short enough for sums to stay far from overflow.
-const YEAR: Duration = Duration::from_hours(366 * 24);
+pub(super) const YEAR: Duration = Duration::from_hours(366 * 24);
 
 impl Scenario {
     /// Checks every knob against its bounds. Whether the strategy exists is for the catalogue to say.
@@ -82,6 +82,9 @@ impl Scenario {
         self.validate_guard(&mut found);
         self.validate_servers(&mut found);
         self.validate_queue(&mut found);
+        self.lease_row.validate(&mut found);
+        self.slot_key.validate(&mut found);
+        self.leader.validate(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -191,21 +194,21 @@ impl Scenario {
 
 /// What was found wrong so far.
 #[derive(Default)]
-struct Found(Vec<Misconfigured>);
+pub(super) struct Found(Vec<Misconfigured>);
 
 impl Found {
-    fn refuse(&mut self, knob: &'static str, value: String, bound: String, example: &'static str) {
+    pub(super) fn refuse(&mut self, knob: &'static str, value: String, bound: String, example: &'static str) {
         self.0.push(Misconfigured::Knob { knob, value, bound, example });
     }
 
-    fn number(&mut self, knob: &'static str, value: u32, least: u32, most: u32, example: &'static str) {
+    pub(super) fn number(&mut self, knob: &'static str, value: u32, least: u32, most: u32, example: &'static str) {
         if !(least..=most).contains(&value) {
             let bound = if most == u32::MAX { format!("at least {least}") } else { format!("{least} to {most}") };
             self.refuse(knob, value.to_string(), bound, example);
         }
     }
 
-    fn length(&mut self, knob: &'static str, value: Duration, least: Duration, most: Duration, example: &'static str) {
+    pub(super) fn length(&mut self, knob: &'static str, value: Duration, least: Duration, most: Duration, example: &'static str) {
         if !(least..=most).contains(&value) {
             let bound = match (duration::text(least), most) {
                 (least, YEAR) if value < YEAR => format!("at least {least}"),

@@ -18,7 +18,7 @@ pub struct Period {
 pub enum Decides {
     /// No claim is recorded anywhere before the settlement itself.
     Nothing,
-    /// The newest grant of the lease store.
+    /// The newest grant of the lease store, or of a lease row.
     LeaseStore,
     /// The newest claim in the period's task row.
     TaskRow,

@@ -27,6 +27,7 @@ macro_rules! now {
         "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)"
     };
 }
+pub(super) use now;
 
 /// Which rows may be claimed: pending, failed with the backoff over, executing with a stale heartbeat.
 /// While a row is failed, its heartbeat is the earliest time of the next attempt.

@@ -28,6 +28,31 @@ pub fn one_node_slow(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_scale(scenario, [Harm::ClockOffset { host: Target::Host(HostId::node(0)), by_ms: -270_000 }.when(Trigger::start())])
 }
 
+/// One node stops before the first boundary, and wakes when the others are long done: its timer is overdue.
+pub fn pause_over_the_boundary(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
+    let harm = Harm::Pause { host: Target::Host(HostId::node(0)), lasts: 40.minutes() };
+    let before = |first| Trigger::At { at_ms: calendar.due(first) - 2.minutes() / scenario.time_scale.max(1) };
+    in_scale(scenario, calendar.periods.first().map(|first| harm.when(before(*first))))
+}
+
+/// The tenth renewal of the leader, the last but one before the boundary: its lease outlives the boundary.
+const LATE_IN_THE_TERM: u32 = 10;
+
+/// The leader dies before the boundary, so late that its lease runs out after it.
+pub fn leader_crashes(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_term(scenario, LATE_IN_THE_TERM, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
+}
+
+/// The leader loses power before the boundary, so late that its lease runs out after it.
+pub fn leader_loses_power(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_term(scenario, LATE_IN_THE_TERM, Harm::Power { host: Target::Self_, back_after: 5.minutes() })
+}
+
+/// The leader stops early in its term: its lease runs out and another is elected before the boundary.
+pub fn leader_pauses(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_term(scenario, 3, Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
+}
+
 /// The first node in the middle of the job dies.
 pub fn crash_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
@@ -129,12 +154,12 @@ pub fn crash_between_the_phases(scenario: &Scenario, _: &Calendar) -> FaultPlan 
 
 /// Every node's first claim loses its answer, so whoever wins the first one does not know.
 pub fn claim_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
-    FaultPlan::of((0..scenario.nodes).map(|node| first_reply_lost("task.claim", node, HostId::Database)))
+    first_reply_lost(scenario, "task.claim", HostId::Database)
 }
 
 /// Every node's first pop loses its answer, so whoever gets the task does not know.
 pub fn pop_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
-    FaultPlan::of((0..scenario.nodes).map(|node| first_reply_lost("queue.pop", node, HostId::Lease)))
+    first_reply_lost(scenario, "queue.pop", HostId::Lease)
 }
 
 /// The lease store restarts empty when the first node is about to put the task into the queue, and
@@ -143,17 +168,17 @@ pub fn emptied_before_the_push(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     at_first(scenario, "queue.push", Phase::Before, Harm::LeaseWipe { back_after: 10.seconds() })
 }
 
+/// Every node's first request for a lease loses its answer, so whoever is granted it does not know.
+pub fn acquire_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    first_reply_lost(scenario, "lease.acquire", HostId::Lease)
+}
+
 /// No node is alive from five minutes before the first boundary to two hours after it.
 pub fn outage(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
     let before: Duration = 5.minutes();
     let harm = Harm::Crash { host: Target::AllNodes, back_after: before + 2.hours() };
     let begins = |first| Trigger::At { at_ms: calendar.due(first) - before / scenario.time_scale.max(1) };
     in_scale(scenario, calendar.periods.first().map(|first| harm.when(begins(*first))))
-}
-
-fn first_reply_lost(step: StepName, node: u8, from: HostId) -> Fault {
-    let when = Trigger::Step { step: step.to_owned(), phase: Phase::Sent, nth: 1, node: Some(HostId::node(node)) };
-    Harm::ReplyLost { host: Target::Self_, from: Target::Host(from) }.when(when)
 }
 
 /// The first node that has committed is cut from everybody, so that nobody hears that it is done.
@@ -168,6 +193,19 @@ pub fn centre_down_at_the_boundary(scenario: &Scenario, calendar: &Calendar) -> 
     let harm = Harm::Crash { host: Target::Host(HostId::Centre), back_after: down };
     let begins = |first| Trigger::At { at_ms: calendar.due(first) - before / scenario.time_scale.max(1) };
     in_scale(scenario, calendar.periods.first().map(|first| harm.when(begins(*first))))
+}
+
+fn in_the_term(scenario: &Scenario, nth: u32, harm: Harm) -> FaultPlan {
+    let when = Trigger::Step { step: "lease.renew".to_owned(), phase: Phase::After, nth, node: None };
+    in_scale(scenario, [harm.when(when)])
+}
+
+fn first_reply_lost(scenario: &Scenario, step: StepName, from: HostId) -> FaultPlan {
+    let lost = |node| -> Fault {
+        let when = Trigger::Step { step: step.to_owned(), phase: Phase::Sent, nth: 1, node: Some(HostId::node(node)) };
+        Harm::ReplyLost { host: Target::Self_, from: Target::Host(from) }.when(when)
+    };
+    FaultPlan::of((0..scenario.nodes).map(lost))
 }
 
 fn in_the_job(scenario: &Scenario, harm: Harm) -> FaultPlan {

@@ -89,6 +89,10 @@ impl fmt::Display for Event {
             Event::FenceSet { tx, token } => write!(f, "the fence was set to {token} ({tx})"),
             Event::Alerted { tx, period } => write!(f, "a human was called for {period} ({tx})"),
             Event::AlertHandled { tx, period } => write!(f, "the human has seen to {period} ({tx})"),
+            Event::LeaseRowSet { tx, owner, until, granted } => {
+                let what = if granted { "was granted to" } else { "was kept for" };
+                write!(f, "the lease row {what} {owner} until {} ({tx})", Shown(until))
+            }
             Event::Queued { tx, row } => write!(f, "row {row} was put into the outbox ({tx})"),
             Event::Delivered { tx, row } => write!(f, "row {row} of the outbox was marked as delivered ({tx})"),
             Event::IdleInTransaction { by } => write!(f, "a transaction of {by} was ended for being idle"),
@@ -230,6 +234,7 @@ mod tests {
             all.push(Event::TaskSet { tx, period, status, version: of(4, 1), attempt: of(5, 1) });
             all.extend([
                 Event::FenceSet { tx, token: of(1, 1) },
+                Event::LeaseRowSet { tx, owner: NodeId((n == 1).into()), until: if n == 2 { later } else { at }, granted: n == 3 },
                 Event::Queued { tx, row: of(1, 1) },
                 Event::Delivered { tx, row: of(1, 1) },
             ]);

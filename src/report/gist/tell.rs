@@ -185,6 +185,7 @@ impl Teller<'_> {
                     settled = Some(period);
                 }
                 Event::FenceSet { token, .. } => said.push(format!("took fence token {token}")),
+                Event::LeaseRowSet { granted: true, .. } => said.push("took the lease row".to_owned()),
                 Event::Earned { earning, player, amount, at, .. } => {
                     let points = words::count(usize::try_from(amount).unwrap_or_default(), "point");
                     said.push(format!("let {player} earn {points} {}", self.earning(tx.n, earning, player, at)));

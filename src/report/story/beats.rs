@@ -228,6 +228,7 @@ impl Teller<'_> {
             | Event::Settled { .. }
             | Event::TaskSet { .. }
             | Event::FenceSet { .. }
+            | Event::LeaseRowSet { .. }
             | Event::Queued { .. }
             | Event::Alerted { .. }
             | Event::AlertHandled { .. }

@@ -52,6 +52,8 @@ impl Ledger {
                 Event::FenceSet { token, .. } => said.push(format!("takes fence token {token}")),
                 Event::Alerted { period, .. } => said.push(format!("calls a human for {period}")),
                 Event::AlertHandled { period, .. } => said.push(format!("closes the alert for {period}")),
+                Event::LeaseRowSet { granted: true, .. } => said.push("takes the lease row".to_owned()),
+                Event::LeaseRowSet { granted: false, .. } => said.push("sets the end of the lease row".to_owned()),
                 Event::Delivered { row, .. } => said.push(format!("marks payment {row} as sent")),
                 _ => {}
             }

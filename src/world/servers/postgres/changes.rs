@@ -10,7 +10,7 @@ use crate::trace::{Event, TaskStatus};
 use std::collections::BTreeMap;
 
 /// How many tables there are. Two of them, `marker` and `decision`, tell nothing.
-pub(super) const TABLES: usize = 10;
+pub(super) const TABLES: usize = 11;
 
 /// Their places in the schema.
 const POINTS: usize = 0;
@@ -21,6 +21,7 @@ const TASK: usize = 4;
 const FENCE: usize = 5;
 const OUTBOX: usize = 6;
 const ALERT: usize = 8;
+const LEASE: usize = 10;
 
 /// Who committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,7 @@ pub(super) fn events(changes: &[Change], origin: Origin) -> Vec<Event> {
     tell(OUTBOX, &|fate| fate.inserted().then(|| Some(Event::Queued { tx, row: fate.new.int(0)? })).flatten());
     tell(OUTBOX, &|fate| delivered(tx, fate));
     tell(ALERT, &|fate| alert(tx, fate.new));
+    tell(LEASE, &|fate| lease(tx, fate));
     if events.len() == 1 {
         events.clear();
     }
@@ -124,6 +126,16 @@ fn task(tx: TxId, row: &Image) -> Option<Event> {
 fn alert(tx: TxId, row: &Image) -> Option<Event> {
     let period = PeriodId(row.int(0)?);
     Some(if row.int(1)? == 0 { Event::Alerted { tx, period } } else { Event::AlertHandled { tx, period } })
+}
+
+/// A lease row is granted when it is new or taken again; extended or given back, only its end changes.
+fn lease(tx: TxId, fate: Fate<'_>) -> Option<Event> {
+    const UNTIL: usize = 1;
+    const SINCE: usize = 2;
+    const OWNER: usize = 3;
+    let (owner, until) = (NodeId(fate.new.int(OWNER)?.try_into().ok()?), WallTime(fate.new.int(UNTIL)?));
+    let granted = [SINCE, OWNER].into_iter().any(|column| fate.before(column) != fate.new.int(column));
+    Some(Event::LeaseRowSet { tx, owner, until, granted })
 }
 
 fn delivered(tx: TxId, fate: Fate<'_>) -> Option<Event> {
