@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 /// Rows from the top; a module may use its own row and those before it.
 const LAYERS: [&[&str]; 14] = [
-    &["id", "seed", "time", "trace", "step", "plan"],
+    &["id", "seed", "time", "trace", "step", "plan", "nearest"],
     &["settlement", "scenario", "class", "profile"],
     &["host"],
     &["real"],
     &["store"],
     &["strategy"],
     &["node"],
+    &["deployment_file"],
     &["invariant"],
     &["world"],
     &["explore"],

@@ -9,6 +9,7 @@ mod draw;
 mod knobs;
 
 pub use draw::Draw;
+pub use knobs::patient;
 pub use single::{KINDS, Kind};
 
 use crate::plan::{Fault, FaultPlan};
@@ -125,10 +126,11 @@ impl FaultClass {
         self.class().misses(steps)
     }
 
-    /// The deployment of the run with this seed, if this class draws knobs as well as faults; `None` if it is the given one.
+    /// The deployment of the run with this seed, if its job's length or, by this class, its knobs are drawn; `None` if it is the given one.
     #[must_use]
     pub fn knobs(self, seed: Seed, given: &Scenario) -> Option<Scenario> {
-        self.class().knobs(seed, given)
+        let with_job = given.with_job_drawn(seed);
+        self.class().knobs(seed, with_job.as_ref().unwrap_or(given)).or(with_job)
     }
 
     /// Whether the class swarm may mix it in, and how often.

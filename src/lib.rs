@@ -83,13 +83,14 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | words | [`id`], [`seed`], [`time`], [`trace`], [`step`], [`plan`] |
+//! | words | [`id`], [`seed`], [`time`], [`trace`], [`step`], [`plan`], [`nearest`](nearest::nearest) |
 //! | domain | [`settlement`], [`scenario`], [`class`], [`profile`] |
 //! | seam | [`host`]: all that the code of a host may do |
 //! | real world | [`real`]: hosts on real sockets |
 //! | store | [`store`]: the clients |
 //! | strategy | [`strategy`]: the guards, and what each declares |
 //! | node | [`node`]: wait, attempt, retry, catch up |
+//! | your deployment | [`deployment_file`]: a user's file, read and checked |
 //! | simulation | [`world`]: engines, servers, clocks, faults |
 //! | judgement | [`invariant`]: words and domain only |
 //! | search | [`explore`]: sweep, certify, witness |
@@ -99,6 +100,7 @@
 //! | command | [`cli`] |
 
 pub mod id;
+pub mod nearest;
 pub mod seed;
 pub mod time;
 pub mod trace;
@@ -113,6 +115,7 @@ pub mod real;
 pub mod store;
 pub mod strategy;
 pub mod node;
+pub mod deployment_file;
 pub mod world;
 pub mod invariant;
 pub mod explore;

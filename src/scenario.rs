@@ -5,6 +5,8 @@ mod centre;
 mod log;
 mod leader;
 mod lease_row;
+mod clocks;
+mod job;
 mod rules;
 mod scale;
 mod slot_key;
@@ -15,6 +17,8 @@ pub use leader::{HeldIn, LeaderKnobs, OnError, Remembers, Renews};
 pub use lease_row::{LeaseRowKnobs, Over, RowClock, RowKey};
 pub use log::LogKnobs;
 pub use queue::QueueKnobs;
+pub use clocks::ClockKnobs;
+pub use job::JobLengths;
 pub use rules::Rules;
 pub use slot_key::{SlotKeyKnobs, SlotTime};
 pub use validate::{Misconfigured, NODES};
@@ -72,6 +76,12 @@ pub struct Scenario {
     /// The election of leader.
     #[serde(skip_serializing_if = "LeaderKnobs::is_default")]
     pub leader: LeaderKnobs,
+    /// How wrong drawn clocks are.
+    #[serde(skip_serializing_if = "ClockKnobs::are_usual")]
+    pub clocks: ClockKnobs,
+    /// How long the job takes, drawn anew for each run of a sweep; a run that was drawn has its length in `node.work`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_lengths: Option<JobLengths>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -203,6 +213,8 @@ impl Default for Scenario {
             lease_row: LeaseRowKnobs::default(),
             slot_key: SlotKeyKnobs::default(),
             leader: LeaderKnobs::default(),
+            clocks: ClockKnobs::default(),
+            job_lengths: None,
         }
     }
 }

@@ -6,11 +6,8 @@ use crate::plan::{Fault, Harm, Target, Trigger};
 use crate::time::{SimTime, Span, millis};
 use rand::RngExt;
 
-/// Rates lie between minus and plus this, in parts per million.
-const MOST_PPM: i32 = 20_000;
-
-/// One pair of rates is at least this far apart.
-const APART_PPM: i32 = 15_000;
+/// One pair of rates is at least so many quarters of the largest ([`crate::scenario::ClockKnobs::drift_ppm`]) apart.
+const APART: i32 = 3;
 
 /// All nodes' clocks at rates of their own. It begins up to two hours before a boundary and
 /// ends, when a time service sets the clocks right, up to two hours after it: at 2 % for
@@ -31,8 +28,10 @@ impl Class for Drift {
         let boundary = draw.boundary();
         let begins = boundary - draw.between(30.minutes()..=2.hours());
         let ends = boundary + draw.between(30.minutes()..=millis(outage::ENDS).ms());
-        let slow = draw.rng.random_range(-MOST_PPM..=MOST_PPM - APART_PPM);
-        let fast = draw.rng.random_range(slow + APART_PPM..=MOST_PPM);
+        let most = draw.scenario.clocks.drift_ppm.cast_signed();
+        let apart = most * APART / 4;
+        let slow = draw.rng.random_range(-most..=most - apart);
+        let fast = draw.rng.random_range(slow + apart..=most);
         let mut nodes: Vec<HostId> = (0..draw.scenario.nodes).map(HostId::node).collect();
         let mut faults = Vec::with_capacity(nodes.len());
         for n in 0..nodes.len() {
@@ -40,7 +39,7 @@ impl Class for Drift {
             let ppm = match n {
                 0 => slow,
                 1 => fast,
-                _ => draw.rng.random_range(-MOST_PPM..=MOST_PPM),
+                _ => draw.rng.random_range(-most..=most),
             };
             let when = Trigger::At { at_ms: begins.max(SimTime::ZERO) };
             faults.push(Harm::ClockDrift { host: Target::Host(host), ppm, lasts: Some(ends.since(begins)) }.when(when));

@@ -144,7 +144,8 @@ fn share(whole: Duration, percent: u32) -> Duration {
 }
 
 /// As patient as the given deployment: what a settlement may wait for longer, bound and attention are longer.
-fn patient(drawn: Scenario, given: &Scenario) -> Scenario {
+#[must_use]
+pub fn patient(drawn: Scenario, given: &Scenario) -> Scenario {
     let alone = if drawn.nodes < ENOUGH && given.nodes >= ENOUGH { SET_BACK / given.time_scale.max(1) } else { Duration::ZERO };
     let more = longest_wait(&drawn).saturating_sub(longest_wait(given)).saturating_add(alone);
     let node = NodeKnobs { attention: drawn.node.attention.saturating_add(more), ..drawn.node };

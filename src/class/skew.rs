@@ -3,13 +3,11 @@
 use crate::class::{Class, Draw, Mixes};
 use crate::id::HostId;
 use crate::plan::{Fault, Harm, Target, Trigger};
+use crate::time::millis;
 use rand::RngExt;
 
-/// Offsets lie between minus and plus this, in real milliseconds.
-const MOST_MS: i64 = 5 * 60_000;
-
-/// One pair of clocks is at least this far apart, in real milliseconds.
-const APART_MS: i64 = 4 * 60_000;
+/// One pair of clocks is at least so many fifths of the largest offset ([`crate::scenario::ClockKnobs::error`]) apart.
+const APART: i64 = 4;
 
 /// Constant offsets of all nodes and the lease store, two of them far apart.
 pub(super) struct Skew;
@@ -25,7 +23,12 @@ impl Class for Skew {
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
         let mut hosts: Vec<HostId> = (0..draw.scenario.nodes).map(HostId::node).chain([HostId::Lease]).collect();
-        let (most, apart) = (draw.milliseconds(MOST_MS), draw.milliseconds(APART_MS));
+        if !draw.scenario.clocks.are_usual() {
+            // Whoever says how wrong clocks can be means it in a mix of faults as well.
+            draw.unstretched();
+        }
+        let error = millis(draw.scenario.clocks.error).cast_signed();
+        let (most, apart) = (draw.milliseconds(error), draw.milliseconds(error * APART / 5));
         let slow = draw.rng.random_range(-most..=most - apart);
         let fast = draw.rng.random_range(slow + apart..=most);
         let mut faults = Vec::with_capacity(hosts.len());

@@ -20,7 +20,7 @@
 use crate::plan::FaultPlan;
 use crate::plan::Moved;
 use crate::plan::scale::divided;
-use crate::scenario::{CentreKnobs, DatabaseKnobs, GuardKnobs, LogKnobs, NetworkKnobs, NodeKnobs, Scenario};
+use crate::scenario::{CentreKnobs, DatabaseKnobs, GuardKnobs, JobLengths, LogKnobs, NetworkKnobs, NodeKnobs, Scenario};
 use crate::settlement::{Calendar, Schedule};
 use crate::time::{SimTime, Span};
 use std::time::Duration;
@@ -103,6 +103,13 @@ impl Scenario {
             lease_row: self.lease_row.scaled(FACTOR),
             slot_key: self.slot_key.scaled(FACTOR),
             leader: self.leader.scaled(FACTOR, LATENCY_MAX * 4),
+            clocks: self.clocks.clone(),
+            job_lengths: self.job_lengths.as_ref().map(|job| JobLengths {
+                p50: d(job.p50),
+                p95: d(job.p95),
+                p99: d(job.p99),
+                max: d(job.max),
+            }),
         }
     }
 

@@ -85,6 +85,7 @@ impl Scenario {
         self.lease_row.validate(&mut found);
         self.slot_key.validate(&mut found);
         self.leader.validate(&mut found);
+        self.validate_clocks_and_job(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -188,6 +189,17 @@ impl Scenario {
         if log.renew_every >= log.lease {
             let bound = format!("less than `log.lease` = {}", duration::text(log.lease));
             found.refuse("log.renew_every", duration::text(log.renew_every), bound, "\"30s\"");
+        }
+    }
+
+    fn validate_clocks_and_job(&self, found: &mut Found) {
+        found.length("clocks.error", self.clocks.error, Duration::ZERO, 24.hours(), "\"5m\"");
+        found.number("clocks.drift_ppm", self.clocks.drift_ppm, 0, 100_000, "20000");
+        if let Some(job) = &self.job_lengths {
+            found.length("job_lengths.p50", job.p50, Duration::ZERO, 24.hours(), "\"2m\"");
+            found.length("job_lengths.p95", job.p95, job.p50, 24.hours(), "\"10m\"");
+            found.length("job_lengths.p99", job.p99, job.p95, 24.hours(), "\"30m\"");
+            found.length("job_lengths.max", job.max, job.p99, 24.hours(), "\"45m\"");
         }
     }
 }

@@ -1,0 +1,286 @@
+//! From text to what stands behind each key: types, bounds and names, every mistake at once.
+
+use crate::deployment_file::keys::{self, Kind, Names};
+use crate::deployment_file::mistake::Mistake;
+use crate::nearest::nearest;
+use crate::plan::duration;
+use crate::seed::Seed;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+use toml::Spanned;
+use toml::de::{DeInteger, DeString, DeTable, DeValue};
+
+/// What stands behind a key.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A duration.
+    Length(Duration),
+    /// A number, or a seed.
+    Number(u64),
+    /// Text, or a name.
+    Text(String),
+    /// Names, each with its place.
+    Names(Vec<(String, Range<usize>)>),
+    /// A table of knobs.
+    Knobs(toml::Value),
+}
+
+/// A key that is in the file.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What stands behind it.
+    pub value: Value,
+    /// Where the value is, in bytes.
+    pub span: Range<usize>,
+}
+
+/// All keys that are in a file, by their paths.
+#[derive(Clone, Debug, Default)]
+pub struct Entries(BTreeMap<&'static str, Entry>);
+
+impl Entries {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// All mistakes; those of the syntax alone, if there are any, for what follows them cannot be trusted.
+    pub fn read(text: &str) -> (Entries, Vec<Mistake>) {
+        let (file, syntax) = DeTable::parse_recoverable(text);
+        if !syntax.is_empty() {
+            let mistake = |e: &toml::de::Error| {
+                let what = e.message().lines().collect::<Vec<_>>().join("; ");
+                let cure = "a line is `key = value`, with text and durations in quotes, or `[table]`";
+                Mistake { span: e.span(), what, cure: cure.to_owned() }
+            };
+            return (Entries::default(), syntax.iter().map(mistake).collect());
+        }
+        let mut reader = Reader { entries: Entries::default(), mistakes: Vec::new() };
+        reader.table("", file.get_ref());
+        (reader.entries, reader.mistakes)
+    }
+
+    /// Where the value of a key is.
+    pub fn span(&self, path: &str) -> Option<Range<usize>> {
+        self.0.get(path).map(|entry| entry.span.clone())
+    }
+
+    /// Whether the file has it.
+    pub fn has(&self, path: &str) -> bool {
+        self.0.contains_key(path)
+    }
+
+    /// Every key of the file.
+    pub fn paths(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// A duration.
+    pub fn length(&self, path: &str) -> Option<Duration> {
+        match self.0.get(path)?.value {
+            Value::Length(length) => Some(length),
+            _ => None,
+        }
+    }
+
+    /// A number.
+    pub fn number(&self, path: &str) -> Option<u64> {
+        match self.0.get(path)?.value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Text.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        match &self.0.get(path)?.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Names.
+    pub fn names(&self, path: &str) -> Option<&[(String, Range<usize>)]> {
+        match &self.0.get(path)?.value {
+            Value::Names(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// A table of knobs.
+    pub fn knobs(&self, path: &str) -> Option<&toml::Value> {
+        match &self.0.get(path)?.value {
+            Value::Knobs(knobs) => Some(knobs),
+            _ => None,
+        }
+    }
+}
+
+struct Reader {
+    entries: Entries,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader {
+    fn table(&mut self, at: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let path = if at.is_empty() { key.get_ref().to_string() } else { format!("{at}.{}", key.get_ref()) };
+            let inner = value.get_ref().as_table().filter(|_| keys::is_table(&path));
+            match (keys::find(&path), inner) {
+                (_, Some(inner)) => self.table(&path, inner),
+                (Some(key), None) => self.value(key, value),
+                (None, None) if keys::is_table(&path) => {
+                    let named = keys::within(&path);
+                    let what = format!("`{path}` is {}, but must be a table", kind_of(value.get_ref()));
+                    self.mistakes.push(Mistake::at(value.span(), what, format!("write `[{path}]`, and below it {}", listed(&named))));
+                }
+                (None, None) => self.unknown(at, key),
+            }
+        }
+    }
+
+    fn unknown(&mut self, at: &str, key: &Spanned<DeString<'_>>) {
+        let typed = key.get_ref().as_ref();
+        let here = keys::within(at);
+        let place = if at.is_empty() { "a deployment file".to_owned() } else { format!("`[{at}]`") };
+        // A name that is right elsewhere is meant to be there.
+        let elsewhere = keys::KEYS.iter().map(|key| key.path).find(|path| path.rsplit('.').next() == Some(typed));
+        let cure = match (nearest(typed, here.iter().copied()), elsewhere) {
+            (None, Some(path)) => match path.rsplit_once('.') {
+                Some((table, name)) => format!("it belongs below `[{table}]`: `{name}`"),
+                None => format!("`{path}` belongs at the top of the file, before the first table"),
+            },
+            (Some(meant), _) => format!("did you mean `{meant}`?"),
+            (None, None) => format!("there are {}", listed(&here)),
+        };
+        self.mistakes.push(Mistake::at(key.span(), format!("{place} has no `{}`", shortened(typed)), cure));
+    }
+
+    fn value(&mut self, key: &'static keys::Key, value: &Spanned<DeValue<'_>>) {
+        match read(key, value) {
+            Ok(read) => drop(self.entries.0.insert(key.path, Entry { value: read, span: value.span() })),
+            Err(mistakes) => self.mistakes.extend(mistakes),
+        }
+    }
+}
+
+fn read(key: &keys::Key, value: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Mistake>> {
+    let (path, name) = (key.path, key.path.rsplit('.').next().unwrap_or(key.path));
+    let write = || format!("write for example `{name} = {}`", key.example);
+    let wrong = |what: String| vec![Mistake::at(value.span(), what, write())];
+    let another = |wanted: &str| wrong(format!("`{path}` is {}, but must be {wanted}", kind_of(value.get_ref())));
+    match (key.kind, value.get_ref()) {
+        (Kind::Length, DeValue::String(text)) => duration::parse(text)
+            .map(Value::Length)
+            .map_err(|_| wrong(format!("`{path}` is \"{}\", which is not a duration", shortened(text)))),
+        (Kind::Length, _) => Err(another("a duration in quotes")),
+        (Kind::Number { least, most }, DeValue::Integer(n)) => whole(n)
+            .filter(|n| (least..=most).contains(n))
+            .map(Value::Number)
+            .ok_or_else(|| wrong(format!("`{path}` is {}, but must be {least} to {most}", shortened(n.as_str())))),
+        (Kind::Number { least, most }, _) => Err(another(&format!("a whole number from {least} to {most}"))),
+        (Kind::Seed, DeValue::Integer(n)) => {
+            whole(n).map(Value::Number).ok_or_else(|| wrong(format!("`{path}` is {}, but must be 0 or more", shortened(n.as_str()))))
+        }
+        (Kind::Seed, DeValue::String(text)) => text
+            .parse::<u64>()
+            .map(|n| Value::Number(Seed(n).0))
+            .map_err(|_| wrong(format!("`{path}` is \"{}\", which is not a whole number", shortened(text)))),
+        (Kind::Seed, _) => Err(another("a whole number")),
+        (Kind::Text, DeValue::String(text)) => Ok(Value::Text(text.to_string())),
+        (Kind::Text, _) => Err(another("text in quotes")),
+        (Kind::Name(names), DeValue::String(text)) => {
+            known(names, text, value.span()).map(|()| Value::Text(text.to_string())).map_err(|e| vec![e])
+        }
+        (Kind::Name(names), _) => Err(another(&format!("the name of a {} in quotes", names.noun()))),
+        (Kind::Names(names), DeValue::Array(all)) => {
+            let mut mistakes = Vec::new();
+            let mut read = Vec::new();
+            for one in all {
+                match one.get_ref() {
+                    DeValue::String(text) => match known(names, text, one.span()) {
+                        Ok(()) => read.push((text.to_string(), one.span())),
+                        Err(mistake) => mistakes.push(mistake),
+                    },
+                    other => {
+                        let what = format!("`{path}` holds {}, but must hold names in quotes", kind_of(other));
+                        mistakes.push(Mistake::at(one.span(), what, write()));
+                    }
+                }
+            }
+            if all.is_empty() {
+                mistakes.push(Mistake::at(
+                    value.span(),
+                    format!("`{path}` names nothing"),
+                    "leave it out for all, or name some".to_owned(),
+                ));
+            }
+            if mistakes.is_empty() { Ok(Value::Names(read)) } else { Err(mistakes) }
+        }
+        (Kind::Names(_), _) => Err(another("a list of names")),
+        (Kind::Knobs, DeValue::Table(_)) => knobs(value).map(Value::Knobs).map_err(|mistake| vec![mistake]),
+        (Kind::Knobs, _) => Err(another("a table")),
+    }
+}
+
+/// A part of a scenario: read as one, so that what a scenario has not is told with its place.
+fn knobs(value: &Spanned<DeValue<'_>>) -> Result<toml::Value, Mistake> {
+    use crate::scenario::Scenario;
+    use serde::Deserialize;
+    use toml::de::ValueDeserializer;
+    let whole = value.clone();
+    let mistake = |e: toml::de::Error| {
+        let what = e.message().lines().collect::<Vec<_>>().join("; ");
+        Mistake { span: Some(e.span().unwrap_or(value.span())), what, cure: "`onceproof list` shows all knobs".to_owned() }
+    };
+    let table = toml::Value::deserialize(ValueDeserializer::from(whole)).map_err(mistake)?;
+    // A schedule is whole only together with the file's own.
+    let mut rest = table.clone();
+    let schedule = rest.as_table_mut().and_then(|table| table.remove("schedule"));
+    if let Some(key) = rest.as_table().and_then(|table| ["strategy", "time_scale"].into_iter().find(|key| table.contains_key(*key))) {
+        return Err(Mistake::at(value.span(), format!("`knobs` has no `{key}`"), "`guard` says which guard it is".to_owned()));
+    }
+    match schedule {
+        Some(_) => Scenario::deserialize(rest).map(|_| ()).map_err(mistake)?,
+        None => Scenario::deserialize(ValueDeserializer::from(value.clone())).map(|_| ()).map_err(mistake)?,
+    }
+    Ok(table)
+}
+
+fn known(names: Names, typed: &str, span: Range<usize>) -> Result<(), Mistake> {
+    let all = names.all();
+    if all.contains(&typed) {
+        return Ok(());
+    }
+    let cure = match nearest(typed, all.iter().copied()) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None if all.len() <= 12 => format!("write one of {}", all.join(", ")),
+        None => "`onceproof list` shows all".to_owned(),
+    };
+    Err(Mistake::at(span, format!("unknown {} \"{}\"", names.noun(), shortened(typed)), cure))
+}
+
+fn whole(n: &DeInteger<'_>) -> Option<u64> {
+    u64::from_str_radix(n.as_str(), n.radix()).ok()
+}
+
+fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// What somebody typed, if it is not too long to be told.
+fn shortened(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(60).collect();
+    if plain.chars().count() < text.chars().count() { plain + "…" } else { plain }
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,74 @@
+//! The keys of a deployment file as a JSON Schema, for editors (Taplo, Even Better TOML and others read it).
+//!
+//! It comes from the list that the reader goes by, not from types: so both know the same keys, bounds and names.
+
+use crate::deployment_file::keys::{self, Key, Kind};
+use serde_json::{Map, Value, json};
+
+/// The schema, as text.
+///
+/// # Panics
+/// Never: a schema has only values that JSON knows.
+pub fn text() -> String {
+    serde_json::to_string_pretty(&schema()).expect("a schema has only values that JSON knows") + "\n"
+}
+
+/// The schema (draft 2020-12).
+pub fn schema() -> Value {
+    let mut whole = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "onceproof deployment",
+        "description": "A scheduled job on several servers, for `onceproof run`",
+        "required": ["guard"],
+    });
+    for (key, value) in table("") {
+        whole[key.as_str()] = value;
+    }
+    whole
+}
+
+/// What stands in a table.
+fn table(at: &str) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for name in keys::within(at) {
+        let path = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+        let value = keys::find(&path).map(value);
+        let inner = keys::is_table(&path).then(|| {
+            let mut inner = table(&path);
+            if path == "job" {
+                inner.insert("required".to_owned(), json!(["p50"]));
+            }
+            Value::Object(inner)
+        });
+        let property = match (value, inner) {
+            (Some(value), Some(inner)) => json!({ "oneOf": [value, inner] }),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => continue,
+        };
+        properties.insert(name.to_owned(), property);
+    }
+    let mut table = Map::new();
+    table.insert("type".to_owned(), "object".into());
+    table.insert("additionalProperties".to_owned(), false.into());
+    table.insert("properties".to_owned(), Value::Object(properties));
+    table
+}
+
+fn value(key: &Key) -> Value {
+    let mut value = match key.kind {
+        Kind::Length => json!({ "type": "string", "pattern": r"^\s*\+?[0-9]" }),
+        Kind::Number { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Name(names) => json!({ "type": "string", "enum": names.all() }),
+        Kind::Names(names) => json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": names.all() } }),
+        Kind::Seed => json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9]+$" }),
+        Kind::Knobs => json!({ "type": "object" }),
+    };
+    value["description"] = key.about.into();
+    if let Some(example) =
+        toml::from_str::<toml::Table>(&format!("x = {}", key.example)).ok().and_then(|table| serde_json::to_value(&table["x"]).ok())
+    {
+        value["examples"] = json!([example]);
+    }
+    value
+}
