@@ -39,7 +39,7 @@ fn smaller(deployment: &Deployment, class: FaultClass, plan: &FaultPlan, seen: &
     let (strategy, engine) = (deployment.strategy(), EngineKind::Event);
     let target = Target { strategy, engine, class, mark: finding.mark, rule: finding.rule.to_owned() };
     let limits = Limits { runs: RUNS, threads: 1, cancelled: &AtomicBool::new(false), out_of_time: &|| false, progress: &|_| () };
-    shrink(&witness, &target, &limits)
+    shrink(&witness, None, &target, &limits)
 }
 
 /// The smaller witness, in a file and out of it, breaks the rule with the history that it says.

@@ -7,17 +7,20 @@
 //! every fault at every step instead; a [`cell`] weighs a tally against what the strategy declares,
 //! with a [`bound`] on what it did not see; [`certify`] runs a sample again; a [`witness`] keeps one
 //! run for replay, [`mod@shrink`] makes it small, and [`doomed`] says from when it could not end well;
-//! a [`frontier`] is where a lease stops protecting. A [`survey`] is the whole table, the only thing
+//! a [`described`] deployment is somebody's own, and
+//! [`advice`] says what would have to be different in it; a [`frontier`] is where a lease stops protecting. A [`survey`] is the whole table, the only thing
 //! that reports of it read.
 //!
 //! Nothing here prints, reads a clock or writes a file.
 
+pub mod advice;
 pub mod bound;
 pub mod case;
 pub mod cell;
 pub mod certify;
 pub mod coverage;
 pub mod crew;
+pub mod described;
 pub mod doomed;
 pub mod exhaust;
 pub mod fingerprint;

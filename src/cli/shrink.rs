@@ -76,7 +76,7 @@ pub fn run(args: &ShrinkArgs) -> Result<Exit, Failure> {
         out_of_time: &|| watch.elapsed() >= budget,
         progress: &|p| spinner.show(&format!("{}: {} faults left, {} smaller runs found in {}", p.pass, p.faults, p.accepted, p.runs)),
     };
-    let smaller = shrink(&witness, &target, &limits);
+    let smaller = shrink(&witness, None, &target, &limits);
     spinner.end();
     let smaller = smaller.map_err(|failed| failure(&failed))?;
     staged.write(&smaller.after.to_toml()).map_err(|e| unwritable(&place, &e))?;

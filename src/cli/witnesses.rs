@@ -5,16 +5,17 @@ use crate::cli::exit::Failure;
 use crate::explore::shrink::{Failed, Limits, Target};
 use crate::explore::{Finding, Subject, Witness, crew};
 use crate::report::shrink::shrink;
+use crate::scenario::Scenario;
 
 /// Runs that a sweep spends on making one witness small. Most converge with less; `onceproof shrink` takes the rest of the way.
 const RUNS: u64 = 2_000;
 
-/// The smallest run found that breaks the same as a witness.
-pub fn smaller(subject: &dyn Subject, witness: &Witness, finding: &Finding) -> Result<Witness, Failure> {
+/// The smallest run found that breaks the same as a witness. `given` is the deployment that it varies, if that is not the catalogue's.
+pub fn smaller(subject: &dyn Subject, given: Option<&Scenario>, witness: &Witness, finding: &Finding) -> Result<Witness, Failure> {
     let (engine, class) = (witness.engine, witness.faults);
     let target = Target { strategy: subject.strategy(), engine, class, mark: finding.mark, rule: finding.rule.to_owned() };
     let limits = Limits { runs: RUNS, threads: 1, cancelled: &CANCELLED, out_of_time: &|| false, progress: &|_| () };
-    match shrink(witness, &target, &limits) {
+    match shrink(witness, given, &target, &limits) {
         Ok(smaller) => Ok(smaller.after),
         Err(Failed::Cancelled) => Err(Failure::Interrupted),
         Err(failed) => {

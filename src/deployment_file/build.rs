@@ -5,6 +5,7 @@ use crate::deployment_file::mistake::Mistake;
 use crate::deployment_file::read::Entries;
 use crate::deployment_file::terms::{Terms, terms};
 use crate::deployment_file::{DeploymentFile, SEEDS};
+use crate::profile::{self, Profile};
 use crate::scenario::{JobLengths, Misconfigured, Rules, Scenario};
 use crate::seed::Seed;
 use crate::settlement::{Schedule, ScheduleError};
@@ -64,20 +65,24 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn guard(&mut self) -> Option<&'static dyn Strategy> {
-        let found = self.entries.text("guard").and_then(strategy::find);
+        let profile = self.entries.text("profile").and_then(profile::find);
+        if let (Some(_), Some(span)) = (profile, self.entries.span("guard")) {
+            let cure = "a profile says which guard it is; take one of the two away";
+            self.mistakes.push(Mistake::at(span, "`guard` stands beside `profile`", cure));
+        }
+        let found = self.entries.text("guard").or(profile.map(Profile::strategy)).and_then(strategy::find);
         // One that is there and wrong has been told.
         if found.is_none() && self.mistakes.is_empty() {
-            self.mistakes.push(Mistake::missing(
-                "nothing says which guard it is",
-                "write for example `guard = \"lease-watchdog\"`; `onceproof list` shows all",
-            ));
+            let cure = "write for example `guard = \"lease-watchdog\"`; `onceproof list` shows all";
+            self.mistakes.push(Mistake::missing("nothing says which guard it is", cure));
         }
         found
     }
 
     fn scenario(&mut self, guard: Option<&'static dyn Strategy>) -> Scenario {
         let terms = guard.map(|guard| terms(guard.name())).unwrap_or_default();
-        let mut scenario = Scenario::calm(guard.map_or("table-key", |guard| guard.name()));
+        let profile = self.entries.text("profile").and_then(profile::find);
+        let mut scenario = profile.map_or_else(|| Scenario::calm(guard.map_or("table-key", |guard| guard.name())), Profile::scenario);
         self.sizes(&mut scenario);
         self.schedule(&mut scenario);
         self.durations(&mut scenario);
@@ -131,7 +136,8 @@ impl Builder<'_> {
     }
 
     fn schedule(&mut self, scenario: &mut Scenario) {
-        let periods = self.entries.number("schedule.periods").map_or(3, |n| u32::try_from(n).unwrap_or(u32::MAX));
+        let (Schedule::Cron { periods, .. } | Schedule::Interval { periods, .. }) = scenario.schedule;
+        let periods = self.entries.number("schedule.periods").map_or(periods, |n| u32::try_from(n).unwrap_or(u32::MAX));
         if let Some(every) = self.entries.length("schedule.every") {
             for key in ["schedule.cron", "schedule.zone", "schedule.from"] {
                 if let Some(span) = self.entries.span(key) {
@@ -146,7 +152,17 @@ impl Builder<'_> {
             scenario.schedule = Schedule::Interval { every, periods };
             return;
         }
-        let Schedule::Cron { cron, zone, from, .. } = Schedule::default() else { return };
+        let civil = ["schedule.cron", "schedule.zone", "schedule.from"].iter().any(|key| self.entries.has(key));
+        let usual = match &scenario.schedule {
+            Schedule::Interval { .. } if civil => Schedule::default(),
+            usual => usual.clone(),
+        };
+        let Schedule::Cron { cron, zone, from, .. } = usual else {
+            if let Schedule::Interval { periods: watched, .. } = &mut scenario.schedule {
+                *watched = periods;
+            }
+            return;
+        };
         let given = self.entries.text("schedule.from").map(|text| text.parse::<jiff::civil::DateTime>());
         if let (Some(Err(_)), Some(span)) = (&given, self.entries.span("schedule.from")) {
             let cure = "write for example `from = \"2026-01-09T00:00:00\"`";
@@ -332,6 +348,6 @@ fn told(wrong: &Misconfigured, entries: &Entries, terms: Terms) -> Mistake {
 }
 
 /// The longest a job takes in a scenario.
-pub(super) fn longest_job(scenario: &Scenario) -> Duration {
+pub fn longest_job(scenario: &Scenario) -> Duration {
     scenario.job_lengths.as_ref().map_or(scenario.node.work, |job| job.max)
 }

@@ -2,7 +2,8 @@
 //! together only as long as nothing goes wrong. A check is arithmetic; whether the deployment breaks
 //! is for the simulated runs to say.
 
-use crate::deployment_file::build::longest_job;
+pub use crate::deployment_file::build::longest_job;
+
 use crate::deployment_file::terms::terms;
 use crate::deployment_file::{DeploymentFile, Place};
 use crate::plan::duration;

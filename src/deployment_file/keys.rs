@@ -29,6 +29,8 @@ pub enum Kind {
 pub enum Names {
     /// Guards of the catalogue.
     Guards,
+    /// Profiles of schedulers.
+    Profiles,
     /// Fault classes.
     Classes,
     /// Rules of databases.
@@ -57,13 +59,14 @@ const fn number(least: u64, most: u64) -> Kind {
 }
 
 /// All keys, in the order of the example.
-pub const KEYS: [Key; 37] = [
+pub const KEYS: [Key; 38] = [
     key(
         "guard",
         Kind::Name(Names::Guards),
         "\"lease-watchdog\"",
         "what keeps two nodes from doing the job twice; `onceproof list` shows all",
     ),
+    key("profile", Kind::Name(Names::Profiles), "\"redisson\"", "instead of a guard: the model of a scheduler's documented mechanism"),
     key("nodes", number(1, 32), "3", "servers that run the scheduler"),
     key("players", number(1, 10_000), "100", "accounts that a run of the job works on"),
     key("earnings", number(0, 1_000), "12", "what comes in between two runs of the job, a third of it within a minute of the boundary"),
@@ -151,6 +154,7 @@ impl Names {
     pub fn all(self) -> Vec<&'static str> {
         match self {
             Names::Guards => crate::strategy::catalogue().iter().map(|guard| guard.name()).collect(),
+            Names::Profiles => crate::profile::all().iter().map(|profile| profile.name.as_str()).collect(),
             Names::Classes => crate::class::FaultClass::ALL.map(crate::class::FaultClass::name).to_vec(),
             Names::Rules => {
                 let mut all = vec!["postgresql", "innodb", "mysql", "mariadb"];
@@ -164,6 +168,7 @@ impl Names {
     pub fn noun(self) -> &'static str {
         match self {
             Names::Guards => "guard",
+            Names::Profiles => "profile",
             Names::Classes => "fault class",
             Names::Rules => "rules",
         }

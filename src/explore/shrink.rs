@@ -38,6 +38,7 @@ use crate::step::Step;
 use crate::trace::Digest;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -50,6 +51,8 @@ pub struct Candidate {
     pub seed: Seed,
     /// What goes wrong.
     pub plan: FaultPlan,
+    /// The deployment that it varies, if that is not the catalogue's: drawn knobs go back to this one's. It decides nothing about the run.
+    pub usual: Option<Arc<Scenario>>,
 }
 
 /// What a case does.

@@ -9,6 +9,7 @@ use crate::report::words::{self, count, quoted, thousands, wrap};
 use crate::report::{regression, witness};
 use crate::scenario::Scenario;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Version of the JSON schema; changes when a reader of the last one would be misled.
 pub const FORMAT: u32 = 1;
@@ -26,17 +27,18 @@ pub struct Smaller {
     pub rule: String,
 }
 
-/// Shrinks the run of a witness.
+/// Shrinks the run of a witness. `given` is the deployment that it varies, if that is not the catalogue's.
 ///
 /// # Errors
 /// It does not break, or its runs do not repeat, or somebody asked for an end.
-pub fn shrink(before: &Witness, target: &Target, limits: &Limits<'_>) -> Result<Smaller, Failed> {
-    let start = Candidate { scenario: before.scenario.clone(), seed: before.seed, plan: before.plan.clone() };
+pub fn shrink(before: &Witness, given: Option<&Scenario>, target: &Target, limits: &Limits<'_>) -> Result<Smaller, Failed> {
+    let usual = given.cloned().map(Arc::new);
+    let start = Candidate { scenario: before.scenario.clone(), seed: before.seed, plan: before.plan.clone(), usual };
     let shrunk = shrink::shrink(&start, target.strategy.steps(), &|case| target.ask(case), limits)?;
     let (deployment, seen) = target.observe(&shrunk.case).map_err(Failed::NotBroken)?;
     let broken = seen.findings.iter().find(|finding| finding.mark == target.mark && finding.rule == target.rule);
     let finding = broken.ok_or(Failed::Flaky { pass: "end", first: Answer::Breaks(shrunk.digest), then: Answer::Holds })?;
-    let usual = Scenario::on(deployment.strategy().name(), deployment.scenario().database.rules);
+    let usual = given.cloned().unwrap_or_else(|| Scenario::on(deployment.strategy().name(), deployment.scenario().database.rules));
     let mut after = witness::kept(&deployment, &usual, target.engine, target.class, &shrunk.case.plan, &seen);
     Gist { sentence: after.sentence, lines: after.because } = gist(&seen, finding, &shrunk.case.plan, Subject::calendar(&deployment));
     after.shrunk_from = Some(ShrunkFrom {

@@ -69,7 +69,7 @@ impl Conclusion<'_> {
         let broken: Vec<_> = cells.filter_map(|(subject, row, cell)| Some((subject, row, cell, cell.witness()?))).collect();
         let kept = witnesses::on_threads(self.order.threads, &broken, |&(subject, row, cell, broken)| {
             let witness = report::witness(subject, self.order.engine, cell.class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
-            let witness = if self.order.shrinks { witnesses::smaller(subject, &witness, &broken.finding)? } else { witness };
+            let witness = if self.order.shrinks { witnesses::smaller(subject, None, &witness, &broken.finding)? } else { witness };
             Ok((files::witness_name(&row.label(), cell.class), witness.to_toml()))
         })?;
         Ok([(files::VERDICTS.to_owned(), json::render(survey))].into_iter().chain(kept).collect())

@@ -1,4 +1,4 @@
-//! Knobs that were drawn, back to their defaults: all of them, then one at a time.
+//! Knobs that were drawn, back to those of the deployment that was given, or to their defaults: all of them, then one at a time.
 
 use crate::explore::shrink::Candidate;
 use crate::scenario::Scenario;
@@ -10,7 +10,8 @@ const KEPT: [&str; 6] = ["strategy", "nodes", "players", "earnings", "schedule",
 
 /// The knobs that differ from the default deployment's, taken back.
 pub fn default_ones(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
-    let (mut now, mut usual) = (leaves(&case.scenario), leaves(&usual(&case.scenario)));
+    let usual = case.usual.as_deref().cloned().unwrap_or_else(|| usual(&case.scenario));
+    let (mut now, mut usual) = (leaves(&case.scenario), leaves(&usual));
     for knobs in [&mut now, &mut usual] {
         knobs.retain(|(path, _)| !KEPT.contains(&path[0].as_str()) && path.join(".") != "database.rules");
     }

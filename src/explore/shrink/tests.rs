@@ -15,7 +15,7 @@ fn marked(by_ms: i64) -> Fault {
 }
 
 fn case(faults: impl IntoIterator<Item = Fault>) -> Candidate {
-    Candidate { scenario: Scenario::default(), seed: Seed(77), plan: FaultPlan::of(faults) }
+    Candidate { scenario: Scenario::default(), seed: Seed(77), plan: FaultPlan::of(faults), usual: None }
 }
 
 fn broken_if(breaks: bool) -> Answer {

@@ -1,0 +1,186 @@
+//! What would have to be different, and whether that helps: each advice is a change to a deployment,
+//! tied to what broke, and is tried on the runs that broke it before it is given.
+
+mod rules;
+
+pub use rules::advise;
+
+use crate::class::FaultClass;
+use crate::deployment_file::DeploymentFile;
+use crate::deployment_file::terms::terms;
+use crate::explore::shrink::{Answer, Candidate, Target};
+use crate::explore::sweep::Stopped;
+use crate::explore::{Mark, Staged, Witness, crew, exhaust, observe};
+use crate::plan::duration;
+use crate::scenario::Scenario;
+use crate::seed::Seed;
+use crate::strategy::{self, Strategy};
+use crate::world::{Deployment, EngineKind};
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Runs of a class in which a change is tried, the first of those in which the deployment was.
+pub const TRIED: u64 = 30;
+
+/// A change to a deployment.
+#[derive(Clone)]
+pub enum Change {
+    /// The lease expires after this; nodes ask, and may take, as much longer.
+    Ttl(Duration),
+    /// It is renewed so often.
+    RenewEvery(Duration),
+    /// Another guard, whose constants are its own.
+    Guard(&'static dyn Strategy),
+}
+
+impl Change {
+    /// To the guard with this name.
+    pub fn guard(name: &str) -> Option<Change> {
+        strategy::find(name).map(Change::Guard)
+    }
+
+    /// What to write in the file.
+    pub fn line(&self) -> String {
+        match self {
+            Change::Ttl(ttl) => format!("lease.ttl = \"{}\"", duration::text(*ttl)),
+            Change::RenewEvery(every) => format!("lease.renew_every = \"{}\"", duration::text(*every)),
+            Change::Guard(guard) => format!("guard = \"{}\"", guard.name()),
+        }
+    }
+
+    /// The deployment with the change made.
+    pub fn made(&self, of: &Scenario) -> Scenario {
+        let mut changed = of.clone();
+        let now = terms(&of.strategy);
+        match self {
+            Change::Ttl(ttl) => {
+                if let Some(constant) = now.ttl {
+                    let longer = ttl.saturating_sub(constant.get(&of.guard));
+                    *(constant.of)(&mut changed.guard) = *ttl;
+                    changed.node.attention += longer;
+                    changed.liveness_bound += longer;
+                }
+            }
+            Change::RenewEvery(every) => {
+                if let Some(constant) = now.renew_every {
+                    *(constant.of)(&mut changed.guard) = *every;
+                }
+            }
+            Change::Guard(guard) => guard.name().clone_into(&mut changed.strategy),
+        }
+        changed
+    }
+}
+
+/// One advice.
+#[derive(Clone)]
+pub struct Advice {
+    /// What it is called.
+    pub name: &'static str,
+    /// What to do, in a sentence.
+    pub say: String,
+    /// The same as a change to the deployment.
+    pub change: Change,
+    /// What it should cure: a class, and what broke under it.
+    pub cures: Vec<(FaultClass, Mark)>,
+}
+
+/// An advice on one class, tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// The class.
+    pub class: FaultClass,
+    /// The run of the witness with the change made.
+    pub witness: Replayed,
+    /// Runs of the class with the change made.
+    pub runs: u64,
+    /// Those that noticed their faults.
+    pub felt: u64,
+    /// Those in which one of the marks broke that the advice should cure.
+    pub broke: u64,
+    /// What broke in them, all of it.
+    pub marks: BTreeSet<Mark>,
+}
+
+/// What became of a witness when something was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// It breaks no more.
+    Held,
+    /// It still breaks.
+    Broke,
+    /// It cannot be played on the changed deployment: why.
+    Unfit(String),
+    /// There is none.
+    None,
+}
+
+impl Trial {
+    /// Whether nothing that should be cured was seen again.
+    pub fn helped(&self) -> bool {
+        self.broke == 0 && self.witness != Replayed::Broke
+    }
+}
+
+/// Tries an advice on a class.
+///
+/// # Errors
+/// It was cancelled, or a run had no result.
+pub fn tried(
+    advice: &Advice,
+    file: &DeploymentFile,
+    class: FaultClass,
+    witness: Option<&Witness>,
+    threads: usize,
+    cancelled: &AtomicBool,
+) -> Result<Trial, Stopped> {
+    let wanted: BTreeSet<Mark> = advice.cures.iter().filter(|(at, _)| *at == class).map(|(_, mark)| *mark).collect();
+    let guard = match advice.change {
+        Change::Guard(guard) => guard,
+        Change::Ttl(_) | Change::RenewEvery(_) => file.guard,
+    };
+    let witness = witness.map_or(Replayed::None, |witness| replayed(advice, guard, class, witness, &wanted));
+    let mut trial = Trial { class, witness, runs: 0, felt: 0, broke: 0, marks: BTreeSet::new() };
+    let Ok(deployment) = Deployment::with_strategy(&advice.change.made(&file.scenario), guard, EngineKind::Event) else { return Ok(trial) };
+    if class.misses(guard.steps()).is_some() {
+        return Ok(trial);
+    }
+    if class == FaultClass::Single {
+        let tally = exhaust::column(&deployment, file.seed, threads, cancelled)?.tally;
+        (trial.runs, trial.felt) = (tally.apart.runs, tally.apart.felt);
+        trial.broke = wanted.iter().filter_map(|mark| tally.broken.get(mark)).map(|broken| broken.apart).max().unwrap_or(0);
+        trial.marks = tally.broken.into_keys().collect();
+        return Ok(trial);
+    }
+    let run = |n: usize| {
+        let seed: Seed = file.seed.nth(n as u64);
+        let staged = Staged::of(&deployment, class, seed);
+        let seen = observe(&*staged, class, seed, &staged.plan(class, seed));
+        seen.map_err(|why| Stopped::NoResult { strategy: guard.name(), class, seed, why })
+    };
+    for seen in crew::try_each(TRIED as usize, threads, cancelled, run)?.ok_or(Stopped::Cancelled)? {
+        let marks: BTreeSet<Mark> = seen.findings.iter().map(|finding| finding.mark).collect();
+        trial.runs += 1;
+        trial.felt += u64::from(seen.felt);
+        trial.broke += u64::from(!marks.is_disjoint(&wanted));
+        trial.marks.extend(marks);
+    }
+    Ok(trial)
+}
+
+/// The run of a witness, on the deployment that it was kept with, changed.
+fn replayed(advice: &Advice, guard: &'static dyn Strategy, class: FaultClass, witness: &Witness, wanted: &BTreeSet<Mark>) -> Replayed {
+    let scenario = advice.change.made(&witness.scenario);
+    let case = Candidate { scenario, seed: witness.seed, plan: witness.plan.clone(), usual: None };
+    let any = Target { strategy: guard, engine: EngineKind::Event, class, mark: Mark::Panicked, rule: String::new() };
+    match any.observe(&case) {
+        Ok((_, seen)) if seen.findings.iter().any(|finding| wanted.contains(&finding.mark)) => Replayed::Broke,
+        Ok(_) => Replayed::Held,
+        Err(Answer::Unfit(why) | Answer::Bug(why)) => Replayed::Unfit(why),
+        Err(Answer::Breaks(_) | Answer::Holds) => Replayed::None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
