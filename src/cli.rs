@@ -5,6 +5,7 @@ mod exhaust;
 mod exit;
 mod frontier;
 mod incident;
+mod init;
 mod input;
 mod list;
 mod merge;
@@ -13,6 +14,7 @@ mod numbers;
 mod out;
 mod progress;
 mod replay;
+mod run;
 mod shrink;
 mod stopwatch;
 mod verify;
@@ -51,6 +53,7 @@ Examples:
   onceproof replay --strategy lease-set-px --faults skew --seed 42
   onceproof exhaust --strategy table-key         every single fault at every step
   onceproof list                                 what there is to choose from
+  onceproof init && onceproof run                your own deployment, from a file
 
 Exit codes:
   0  everything is as the strategies declare
@@ -92,6 +95,10 @@ enum Command {
     Incident(incident::IncidentArgs),
     /// Show strategies, fault classes, invariants and knobs
     List(ListArgs),
+    /// Simulate your own deployment, described in a file, and say what would have to be different
+    Run(run::RunArgs),
+    /// Write a commented deployment file for `run`, or the JSON Schema of such files
+    Init(init::InitArgs),
 }
 
 /// What to verify.
@@ -221,6 +228,8 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         Some(Command::Shrink(args)) => shrink::run(args),
         Some(Command::Incident(args)) => incident::run(args),
         Some(Command::List(args)) => list::run(args),
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::Init(args)) => init::run(args),
     };
     ended(done)
 }

@@ -2,6 +2,7 @@
 //! text and returns it; nothing prints. Text for a terminal carries its colours as escape
 //! codes, which the writer strips where they are not wanted.
 
+pub mod deployment;
 pub mod doom;
 pub mod exhaust;
 pub mod files;

@@ -13,6 +13,11 @@ pub fn text(path: &Path) -> Result<String, Failure> {
     read(path, "witness", LONGEST)
 }
 
+/// The text of a deployment file. A longer one than this nobody wrote.
+pub fn deployment(path: &Path) -> Result<String, Failure> {
+    read(path, "deployment", LONGEST / 8)
+}
+
 /// The text of a certificate. One that holds every record as text has some megabytes for each strategy.
 pub fn certificate(path: &Path) -> Result<String, Failure> {
     read(path, "certificate", 32 * LONGEST)

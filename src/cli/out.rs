@@ -29,6 +29,11 @@ pub fn complain(text: &str) {
     let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {error}");
 }
 
+/// Writes to standard error what an error is about: several lines.
+pub fn explain(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{}", text.trim_end());
+}
+
 /// How many columns there are: `COLUMNS` if it is set, else the terminal's, at most 160 so that lines stay readable.
 pub fn width() -> usize {
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());

@@ -168,11 +168,16 @@ fn letter(mark: Mark) -> LetterRow {
 }
 
 fn strategy(row: &Row) -> StrategyRow<'_> {
-    let cells = row.cells.iter().map(|c| cell(&row.label(), c)).collect();
+    let cells = row.cells.iter().map(|c| cell_row(&row.label(), c)).collect();
     StrategyRow { name: row.name, rules: row.rules, policy: words::policy(row.policy), about: row.about, cells }
 }
 
-fn cell<'a>(strategy: &str, cell: &'a Cell) -> CellRow<'a> {
+/// A cell; its witness is named after `strategy`.
+pub(super) fn cell<'a>(strategy: &str, cell: &'a Cell) -> impl Serialize + use<'a> {
+    cell_row(strategy, cell)
+}
+
+fn cell_row<'a>(strategy: &str, cell: &'a Cell) -> CellRow<'a> {
     CellRow {
         faults: cell.class,
         verdict: match (cell.tally.broken.is_empty(), cell.undecided()) {

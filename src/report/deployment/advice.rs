@@ -1,0 +1,81 @@
+//! Advice, as text: what to do, what it should cure, and whether it did.
+
+use crate::class::FaultClass;
+use crate::explore::Mark;
+use crate::explore::advice::{Advice, Replayed, Trial};
+use crate::report::deployment::Outcome;
+use crate::report::paint::{BROKEN, FAINT, GOOD, STRONG, UNSURE, paint};
+use crate::report::words::{count, wrap};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// All advice; nothing, if nothing broke.
+pub fn told(outcome: &Outcome<'_>, width: usize) -> String {
+    let mut out = String::new();
+    if outcome.advice.is_empty() {
+        return out;
+    }
+    let room = width.saturating_sub(4);
+    let _ = writeln!(out, "{}", paint(STRONG, "What would have to be different"));
+    for (advice, trials) in &outcome.advice {
+        let _ = writeln!(out, "  {}", paint(STRONG, advice.name));
+        for line in wrap(&advice.say, room).into_iter().chain([advice.change.line()]) {
+            let _ = writeln!(out, "    {line}");
+        }
+        let cures = wrap(&format!("for {}", cures(advice)), room);
+        out.extend(cures.iter().map(|line| format!("    {}\n", paint(FAINT, line))));
+        for (style, line) in [(GOOD, helped(trials)), (BROKEN, failed(trials)), (UNSURE, but(trials))] {
+            let Some(line) = line else { continue };
+            out.extend(wrap(&line, room).iter().map(|line| format!("    {}\n", paint(style, line))));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// `D under pause and slow`.
+fn cures(advice: &Advice) -> String {
+    let marks: BTreeSet<Mark> = advice.cures.iter().map(|(_, mark)| *mark).collect();
+    let under = |mark: &Mark| {
+        let classes: Vec<&str> = advice.cures.iter().filter(|(_, m)| m == mark).map(|(class, _)| class.name()).collect();
+        format!("{mark} under {}", classes.join(", "))
+    };
+    marks.iter().map(under).collect::<Vec<_>>().join("; ")
+}
+
+/// Where it was tried and nothing was seen again.
+fn helped(trials: &[Trial]) -> Option<String> {
+    let helped: Vec<&Trial> = trials.iter().filter(|trial| trial.helped() && trial.runs > 0).collect();
+    let first = helped.first()?;
+    let names = |of: &dyn Fn(&&&Trial) -> bool| helped.iter().filter(of).map(|trial| trial.class.name()).collect::<Vec<_>>().join(", ");
+    let played = names(&|trial| trial.witness == Replayed::Held);
+    let runs = |single: bool| helped.iter().find(|trial| (trial.class == FaultClass::Single) == single).map(|trial| trial.runs);
+    let each = match (runs(false), runs(true)) {
+        (Some(runs), _) => count(runs as usize, "run"),
+        (None, _) => count(first.runs as usize, "run"),
+    };
+    let witnesses = if played.is_empty() { String::new() } else { format!(", and in the witness of {played}") };
+    Some(format!("tried: it held in {each} under {}{witnesses}", names(&|_| true)))
+}
+
+/// Where it did not help.
+fn failed(trials: &[Trial]) -> Option<String> {
+    let failed = trials.iter().filter(|trial| !trial.helped());
+    let told: Vec<String> = failed
+        .map(|trial| {
+            let witness = if trial.witness == Replayed::Broke { " and in the witness" } else { "" };
+            format!("under {} in {} of {}{witness}", trial.class, trial.broke, count(trial.runs as usize, "run"))
+        })
+        .collect();
+    (!told.is_empty()).then(|| format!("tried: it did not hold {}", told.join("; ")))
+}
+
+/// What else broke with the change made.
+fn but(trials: &[Trial]) -> Option<String> {
+    let told: Vec<String> = trials
+        .iter()
+        .filter(|trial| trial.helped() && !trial.marks.is_empty())
+        .map(|trial| format!("{} under {}", trial.marks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), trial.class))
+        .collect();
+    (!told.is_empty()).then(|| format!("but it breaks {}", told.join("; ")))
+}
