@@ -140,7 +140,8 @@ fn stem(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let plain: String = stem.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
     let plain = plain.trim_start_matches('.');
-    if plain.is_empty() { "deployment".to_owned() } else { plain.to_owned() }
+    // Not the name of any row of the table, whose witnesses are beside them.
+    format!("{}.run", if plain.is_empty() { "deployment" } else { plain })
 }
 
 /// What is to be done.

@@ -1,1 +1,250 @@
+use super::*;
+use crate::deployment_file::checks::{Severity, checks};
+use crate::scenario::{ClockKnobs, JobLengths, Rules};
+use crate::settlement::Schedule;
+use crate::time::Span;
+use serde_json::Value;
 
+/// A good file.
+fn good(text: &str) -> DeploymentFile {
+    DeploymentFile::read("d.toml", text).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"))
+}
+
+/// What a bad file is told.
+fn bad(text: &str) -> String {
+    match DeploymentFile::read("d.toml", text) {
+        Ok(_) => panic!("this was read: {text}"),
+        Err(mistakes) => mistakes.to_string(),
+    }
+}
+
+#[test]
+fn the_example_is_good_and_shows_every_key() {
+    let file = good(EXAMPLE);
+    assert_eq!((file.guard.name(), file.scenario.nodes, file.seeds), ("lease-watchdog", 3, SEEDS));
+    assert_eq!(file.scenario.job_lengths, Some(JobLengths { p50: 2.minutes(), p95: 6.minutes(), p99: 15.minutes(), max: 25.minutes() }));
+    assert_eq!(file.scenario.clocks, ClockKnobs { error: 500.ms(), drift_ppm: 200 });
+    assert_eq!(file.classes, FaultClass::ALL);
+    assert_eq!(checks(&file), []);
+    for key in &keys::KEYS {
+        let name = key.path.rsplit('.').next().unwrap();
+        assert!(EXAMPLE.contains(&format!("{name} = ")) || EXAMPLE.contains(&format!("[{name}]")), "{} is not in the example", key.path);
+    }
+}
+
+/// With every comment opened that is a key, it is still good, but for what excludes each other.
+#[test]
+fn what_is_commented_out_in_the_example_can_be_written() {
+    let all = EXAMPLE.lines().map(|line| match line.strip_prefix("# ") {
+        Some(inner) if inner.contains(" = ") && !inner.starts_with(['A', 'I']) => {
+            let excluded = ["every", "profile"].iter().any(|key| inner.starts_with(key));
+            if excluded { line } else { inner }
+        }
+        Some(inner) if inner.starts_with('[') => inner,
+        _ => line,
+    });
+    let text = all.collect::<Vec<_>>().join("\n").replace("\"lease-watchdog\"", "\"dual-guard\"").replace("ttl = \"30s\"", "ttl = \"90s\"");
+    let file = good(&text);
+    assert_eq!(file.classes, [FaultClass::Calm, FaultClass::Crash, FaultClass::Pause]);
+    assert!(file.says("claim.heartbeat") && file.says("knobs"));
+}
+
+#[test]
+fn terms_are_the_guards_own() {
+    let of = |guard: &str| good(&format!("guard = \"{guard}\"\n[lease]\nttl = \"41m\"\n")).scenario.guard;
+    assert_eq!(of("lease-set-px").lease, 41.minutes());
+    assert_eq!(of("lease-machine-id").machine_lease, 41.minutes());
+    assert_eq!(of("lease-setnx-expire").setnx_lease, 41.minutes());
+    assert_eq!(of("lease-fenced").watchdog_lease, 41.minutes());
+    assert_eq!(of("dual-published").lease, 41.minutes());
+    let told = bad("guard = \"table-key\"\n[lease]\nttl = \"41m\"\n");
+    assert!(told.contains("d.toml:3:7: table-key has no lease, so it has no `lease.ttl`"), "{told}");
+    let told = bad("guard = \"lease-set-px\"\nlease = { renew_every = \"10s\" }\n");
+    assert!(told.contains("lease-set-px never renews its lease"), "{told}");
+    assert!(bad("guard = \"table-key\"\n[claim]\nheartbeat = \"1s\"\n").contains("table-key has no heartbeat"));
+}
+
+#[test]
+fn keys_become_knobs() {
+    let file = good(
+        "guard = \"table-key\"\nnodes = 5\njob = \"90m\"\n[schedule]\nevery = \"12h\"\nperiods = 2\n[database]\nrules = \"mysql\"\n\
+         [try]\nseed = \"18446744073709551615\"\nseeds = 7\nfaults = [\"pause\"]\n[knobs.node]\nstep_jitter = \"9ms\"\n",
+    );
+    assert_eq!((file.scenario.nodes, file.scenario.node.work, file.scenario.node.step_jitter), (5, 90.minutes(), 9.ms()));
+    assert_eq!(file.scenario.schedule, Schedule::Interval { every: 12.hours(), periods: 2 });
+    assert_eq!(file.scenario.database.rules, Rules::InnodbRepeatableRead);
+    assert_eq!((file.seeds, file.seed, file.classes.as_slice()), (7, Seed(u64::MAX), &[FaultClass::Calm, FaultClass::Pause][..]));
+    // A job of an hour and a half may take longer than two hours, with all that it may wait for.
+    assert!(file.scenario.liveness_bound > 12.hours() && file.scenario.node.attention > 12.hours());
+    let file = good("profile = \"redisson\"\n[lease]\nttl = \"1m\"\n");
+    assert_eq!((file.guard.name(), file.scenario.guard.watchdog_lease), ("lease-watchdog-silent", 1.minutes()));
+    let right = good("guard = \"table-key\"\n[clocks]\nerror = \"0s\"\ndrift_ppm = 0\n");
+    assert!(!right.classes.contains(&FaultClass::Skew) && !right.classes.contains(&FaultClass::Drift), "nothing to try");
+}
+
+/// Types, bounds, names, and what stands where it must not: every mistake at once, each with its place.
+#[test]
+fn every_mistake_is_told_at_once() {
+    let text = "guard = \"lease-wachdog\"\nnodes = 33\nnode = 3\nttl = \"30s\"\njob = 5\nplayers = \"many\"\n\
+                [lease]\nttll = \"30s\"\nrenew_every = \"often\"\n[try]\nfaults = [\"crahs\", 7]\nseeds = 0\nseed = -1\n\
+                [retry]\npoll = 1.5\n[knobs.guard]\nleese = \"1m\"\n";
+    insta::assert_snapshot!(bad(text));
+}
+
+/// What is right by itself and wrong beside something else.
+#[test]
+fn what_contradicts_itself_is_told_in_the_files_own_words() {
+    for (text, says) in [
+        ("", "d.toml: nothing says which guard it is\n   = write for example `guard = \"lease-watchdog\"`"),
+        ("guard = \"table-key\"\nprofile = \"redisson\"\n", "d.toml:1:9: `guard` stands beside `profile`"),
+        (
+            "guard = \"lease-watchdog\"\n[lease]\nttl = \"10s\"\nrenew_every = \"10s\"\n",
+            "d.toml:4:15: `lease.renew_every` is 10s, but must be less than `lease.ttl` = 10s",
+        ),
+        (
+            "guard = \"lease-watchdog\"\n[lease]\nttl = \"5s\"\n",
+            "d.toml:3:7: `lease.renew_every` is 10s, but must be less than `lease.ttl` = 5s\n 3 | ttl = \"5s\"\n   |       ^^^^\n   = it is not in the file; write `lease.renew_every` too",
+        ),
+        (
+            "guard = \"table-key\"\n[network]\nlatency_max = \"4s\"\n",
+            "d.toml:3:15: `client.timeout` is 5s, but must be more than a round trip",
+        ),
+        ("guard = \"table-key\"\n[schedule]\ncron = \"every day\"\n", "d.toml:3:8: `every day` is not a cron expression"),
+        ("guard = \"table-key\"\n[schedule]\nzone = \"Asia/Atlantis\"\n", "d.toml:3:8: unknown time zone `Asia/Atlantis`"),
+        ("guard = \"table-key\"\n[schedule]\nfrom = \"tomorrow\"\n", "d.toml:3:8: `schedule.from` is not a local date and time"),
+        (
+            "guard = \"table-key\"\n[schedule]\nevery = \"1h\"\ncron = \"0 0 * * *\"\n",
+            "d.toml:4:8: `schedule.cron` stands beside `schedule.every`",
+        ),
+        ("guard = \"table-key\"\n[job]\np50 = \"10m\"\np99 = \"5m\"\n", "d.toml:4:7: `job.p99` is 5m, but must be"),
+        ("guard = \"table-key\"\n[job]\nmax = \"10m\"\n", "d.toml: `[job]` has no `p50`"),
+        ("guard = \"table-key\"\njob = \"25h\"\n", "d.toml:2:7: `job` is longer than a day"),
+        ("guard = \"table-key\"\n[try]\nfaults = [\"lease-cut\"]\n", "d.toml:3:11: lease-cut cannot strike table-key: "),
+        (
+            "guard = \"table-key\"\n[clocks]\nerror = \"0s\"\n[try]\nfaults = [\"skew\"]\n",
+            "d.toml:5:11: there is nothing to try under skew",
+        ),
+        ("guard = \"table-key\"\n[knobs]\nstrategy = \"no-guard\"\n", "`knobs` has no `strategy`"),
+        ("guard = \"table-key\"\nguard = \"table-key\"\n", "d.toml:2:1: "),
+        ("guard = \"table-key\"\nnodes = \n", "d.toml:2:"),
+        ("guard = [[[\n", "d.toml:"),
+    ] {
+        let told = bad(text);
+        assert!(told.contains(says), "{text}\nsays {told}\nand not {says}");
+    }
+}
+
+/// Each with its numbers and the line; the same file with the cure has nothing to say.
+#[test]
+fn a_file_is_told_what_it_says_about_itself() {
+    let said = |text: &str| -> Vec<(&'static str, Severity, Option<usize>)> {
+        checks(&good(text)).into_iter().map(|check| (check.name, check.severity, check.place.map(|place| place.line))).collect()
+    };
+    use Severity::{Danger, Note, Warning};
+    for (text, expected) in [
+        ("guard = \"lease-watchdog\"\n[lease]\nttl = \"30s\"\nrenew_every = \"15s\"\n", &[("renewal-margin", Warning, Some(4))][..]),
+        (
+            "guard = \"lease-watchdog\"\n[lease]\nttl = \"14s\"\nrenew_every = \"6s\"\n[client]\ntimeout = \"8s\"\n",
+            &[("renewal-timeout", Warning, Some(6))],
+        ),
+        (
+            "guard = \"lease-set-px-checked\"\njob = { p50 = \"2m\", p99 = \"45m\" }\n[lease]\nttl = \"30m\"\n",
+            &[("job-outlives-lease", Danger, Some(4))],
+        ),
+        ("guard = \"dual-published\"\njob = \"45m\"\n", &[("job-outlives-lease", Danger, None)]),
+        ("guard = \"lease-set-px\"\n[clocks]\nerror = \"1m\"\n", &[("clock-error", Danger, Some(3))]),
+        ("guard = \"table-key-published\"\n[clocks]\nerror = \"2m\"\n", &[("clock-too-fast", Danger, Some(3))]),
+        (
+            "guard = \"lease-set-px-checked\"\n[lease]\nttl = \"4h\"\n",
+            &[("lease-outlasts-bound", Danger, Some(3)), ("nobody-asks-again", Danger, None)],
+        ),
+        ("guard = \"version-reclaim\"\n[claim]\nheartbeat = \"1m\"\nstale_after = \"2m\"\n", &[("heartbeat-margin", Warning, Some(4))]),
+        (
+            "guard = \"table-key\"\n[database]\nlock_timeout = \"6s\"\nidle_in_transaction_timeout = \"5s\"\n",
+            &[("idle-below-statement", Danger, Some(4)), ("lock-outlasts-client", Warning, Some(3))],
+        ),
+        (
+            "guard = \"table-key\"\njob = \"2h\"\nsettle_within = \"1h\"\n[schedule]\nevery = \"90m\"\n",
+            &[("job-outlasts-bound", Danger, Some(3)), ("job-outlasts-period", Warning, Some(5))],
+        ),
+        ("guard = \"table-key\"\nnodes = 1\n", &[("one-node", Note, Some(2))]),
+        ("guard = \"table-key\"\n", &[]),
+        ("guard = \"lease-set-px\"\n[clocks]\nerror = \"59s\"\n", &[]),
+    ] {
+        assert_eq!(said(text), expected, "{text}");
+    }
+    let setnx = said("guard = \"lease-setnx-expire\"\n[clocks]\nerror = \"1s\"\n");
+    assert!(setnx.contains(&("lease-without-expiry", Danger, Some(1))), "{setnx:?}");
+}
+
+/// What the parser takes, the schema takes; what is wrong by itself, neither takes.
+#[test]
+fn the_schema_is_held_to_the_parser() {
+    let schema = schema::schema();
+    let takes = |text: &str| valid(&schema, &serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap());
+    for text in [
+        EXAMPLE,
+        "guard = \"table-key\"\njob = \"2m\"\n[try]\nseed = \"18446744073709551615\"\nfaults = [\"crash\"]\n",
+        "guard = \"dual-guard\"\njob = { p50 = \"1m\" }\n[knobs.node]\nstep_jitter = \"1ms\"\n[database]\nrules = \"mysql\"\n",
+    ] {
+        good(text);
+        assert!(takes(text), "{text}");
+    }
+    for text in [
+        "guard = \"no-such\"\n",
+        "guard = \"table-key\"\nnodes = 33\n",
+        "guard = \"table-key\"\nnodes = \"3\"\n",
+        "guard = \"table-key\"\nnods = 3\n",
+        "guard = \"table-key\"\njob = 5\n",
+        "guard = \"table-key\"\njob = \"soon\"\n",
+        "guard = \"table-key\"\njob = { max = \"5m\" }\n",
+        "guard = \"table-key\"\njob = { p50 = \"5m\", p90 = \"5m\" }\n",
+        "guard = \"table-key\"\n[retry]\npol = \"1m\"\n",
+        "guard = \"table-key\"\n[retry]\npoll = \"-1m\"\n",
+        "guard = \"table-key\"\n[try]\nfaults = []\n",
+        "guard = \"table-key\"\n[try]\nfaults = [\"crahs\"]\n",
+        "guard = \"table-key\"\n[try]\nseed = -1\n",
+        "guard = \"table-key\"\nknobs = 3\n",
+        "guard = \"table-key\"\nlease = 3\n",
+    ] {
+        bad(text);
+        assert!(!takes(text), "{text}");
+    }
+}
+
+/// As much of JSON Schema as ours has.
+fn valid(schema: &Value, value: &Value) -> bool {
+    let is = |name: &str| match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        other => panic!("unknown type {other}"),
+    };
+    schema.as_object().unwrap().iter().all(|(word, rule)| match word.as_str() {
+        "type" => rule.as_str().map_or_else(|| rule.as_array().unwrap().iter().any(|one| is(one.as_str().unwrap())), is),
+        "enum" => rule.as_array().unwrap().contains(value),
+        "minimum" => value.as_f64().is_none_or(|n| n >= rule.as_f64().unwrap()),
+        "maximum" => value.as_f64().is_none_or(|n| n <= rule.as_f64().unwrap()),
+        "minItems" => value.as_array().is_none_or(|all| all.len() as u64 >= rule.as_u64().unwrap()),
+        "items" => value.as_array().is_none_or(|all| all.iter().all(|one| valid(rule, one))),
+        "oneOf" => rule.as_array().unwrap().iter().filter(|one| valid(one, value)).count() == 1,
+        "required" => {
+            value.as_object().is_none_or(|table| rule.as_array().unwrap().iter().all(|key| table.contains_key(key.as_str().unwrap())))
+        }
+        "properties" => {
+            value.as_object().is_none_or(|table| table.iter().all(|(key, inner)| rule.get(key).is_none_or(|rule| valid(rule, inner))))
+        }
+        "additionalProperties" => value.as_object().is_none_or(|table| table.keys().all(|key| schema["properties"].get(key).is_some())),
+        "pattern" => value.as_str().is_none_or(|text| match rule.as_str().unwrap() {
+            r"^\s*\+?[0-9]" => {
+                let text = text.trim_start();
+                text.strip_prefix('+').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit())
+            }
+            "^[0-9]+$" => !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()),
+            other => panic!("unknown pattern {other}"),
+        }),
+        "$schema" | "title" | "description" | "examples" => true,
+        other => panic!("unknown word {other}"),
+    })
+}

@@ -50,9 +50,9 @@ fn undecided(cell: &Cell) -> bool {
     cell.undecided() || cell.misses.is_none() && cell.own().next().is_none() && cell.blind()
 }
 
-/// Where the outcome is, in the reports folder: named after the deployment's file.
+/// Where the outcome is, in the reports folder. `stem` is what all its reports are called by.
 pub fn name(stem: &str) -> String {
-    format!("{stem}.run.json")
+    format!("{stem}.json")
 }
 
 /// What is deployed, and what is going to be done with it.
@@ -237,6 +237,3 @@ fn summary(outcome: &Outcome<'_>, width: usize) -> String {
 pub fn checks_of(file: &DeploymentFile) -> Vec<Check> {
     checks::checks(file)
 }
-
-#[cfg(test)]
-mod tests;

@@ -46,3 +46,26 @@ fn leaves(scenario: &Scenario) -> Vec<(Vec<String>, Value)> {
     collect(&[], table, &mut found);
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::FaultPlan;
+    use crate::seed::Seed;
+    use crate::time::Span;
+    use std::sync::Arc;
+
+    /// A lease that its owner has chosen is no drawn knob; the job that was drawn is.
+    #[test]
+    fn knobs_go_back_to_those_of_the_given_deployment() {
+        let mut given = Scenario::calm("lease-set-px");
+        given.guard.lease = 10.minutes();
+        let mut drawn = given.clone();
+        drawn.node.work = 7.minutes();
+        let case = Candidate { scenario: drawn, seed: Seed(1), plan: FaultPlan::none(), usual: Some(Arc::new(given.clone())) };
+        let back: Vec<Scenario> = default_ones(&case, &[]).into_iter().map(|next| next.scenario).collect();
+        assert_eq!(back, [given.clone()]);
+        let usual = default_ones(&Candidate { usual: None, ..case }, &[]);
+        assert!(usual.iter().any(|next| next.scenario.guard.lease != given.guard.lease), "without one it is the catalogue's");
+    }
+}

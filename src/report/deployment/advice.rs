@@ -24,7 +24,7 @@ pub fn told(outcome: &Outcome<'_>, width: usize) -> String {
         }
         let cures = wrap(&format!("for {}", cures(advice)), room);
         out.extend(cures.iter().map(|line| format!("    {}\n", paint(FAINT, line))));
-        for (style, line) in [(GOOD, helped(trials)), (BROKEN, failed(trials)), (UNSURE, but(trials))] {
+        for (style, line) in [(GOOD, helped(trials)), (BROKEN, failed(trials)), (UNSURE, but(trials)), (FAINT, unfit(trials))] {
             let Some(line) = line else { continue };
             out.extend(wrap(&line, room).iter().map(|line| format!("    {}\n", paint(style, line))));
         }
@@ -78,4 +78,11 @@ fn but(trials: &[Trial]) -> Option<String> {
         .map(|trial| format!("{} under {}", trial.marks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), trial.class))
         .collect();
     (!told.is_empty()).then(|| format!("but it breaks {}", told.join("; ")))
+}
+
+/// Where the witness names steps that the changed deployment does not make.
+fn unfit(trials: &[Trial]) -> Option<String> {
+    let classes: Vec<&str> =
+        trials.iter().filter(|trial| matches!(trial.witness, Replayed::Unfit(_))).map(|trial| trial.class.name()).collect();
+    (!classes.is_empty()).then(|| format!("the witness of {} cannot be played there: this guard has other steps", classes.join(", ")))
 }

@@ -1,0 +1,135 @@
+//! `onceproof run` and `onceproof init`: a deployment of one's own, from a file.
+
+use super::{Desk, refused, text};
+use serde_json::Value;
+use std::fs;
+
+/// A bare lease of thirty minutes, and a process that stops for forty.
+const PAUSED: &str = "guard = \"lease-set-px-checked\"\njob = { p50 = \"2m\", p99 = \"45m\" }\n\n[schedule]\nperiods = 1\n\n[try]\nfaults = [\"pause\"]\nseeds = 8\n";
+
+/// A unique key, under two classes.
+const HARDENED: &str = "guard = \"table-key\"\n[schedule]\nperiods = 1\n[try]\nfaults = [\"crash\", \"lease-loss-no\"]\nseeds = 8\n";
+
+/// Everything that it says: the check before, the verdict, the run that broke it, and what was tried against it.
+#[test]
+fn a_deployment_that_breaks_is_told_why_and_what_would_help() {
+    let desk = Desk::new();
+    fs::write(desk.path("paused.toml"), PAUSED).unwrap();
+    let done = desk.run(&["run", "paused.toml"]);
+    assert_eq!(done.status.code(), Some(1), "{}", text(&done.stderr));
+    let told = text(&done.stdout);
+    assert!(!told.contains('\u{1b}'), "colours only on a terminal");
+    insta::assert_snapshot!(told);
+    let replayed = desk.run(&["replay", "reports/witnesses/paused.run--pause.toml"]);
+    assert_eq!(replayed.status.code(), Some(0), "{}", text(&replayed.stderr));
+    let witness = fs::read_to_string(desk.path("reports/witnesses/paused.run--pause.toml")).unwrap();
+    assert!(witness.contains("[shrunk_from]"), "witnesses are small");
+
+    let narrow = text(&desk.command(&["run", "paused.toml", "--checks"]).env("COLUMNS", "60").output().unwrap().stdout);
+    assert!(narrow.contains("job-outlives-lease") && narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+}
+
+/// The JSON is the file in the reports folder, on any number of threads; what holds has its bound.
+#[test]
+fn what_holds_holds_with_its_bound() {
+    let desk = Desk::new();
+    fs::write(desk.path("mine.toml"), HARDENED.replace(", \"lease-loss-no\"", "")).unwrap();
+    let run = |threads: &str, folder: &str| desk.run(&["run", "mine.toml", "--json", "--threads", threads, "--reports", folder]);
+    let (one, three) = (run("1", "one"), run("3", "three"));
+    assert_eq!(one.status.code(), Some(0), "{}", text(&one.stderr));
+    assert_eq!(text(&one.stdout), text(&three.stdout));
+    assert_eq!(text(&one.stdout), fs::read_to_string(desk.path("one/mine.run.json")).unwrap());
+    let told: Value = serde_json::from_slice(&one.stdout).unwrap();
+    let keys: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        keys,
+        [
+            "advice",
+            "base_seed",
+            "certified_runs",
+            "checks",
+            "classes",
+            "file",
+            "format",
+            "guard",
+            "onceproof",
+            "scenario",
+            "seeds_per_class",
+            "verdict",
+            "witnesses"
+        ]
+    );
+    assert_eq!((told["verdict"].as_str(), told["classes"][1]["faults"].as_str()), (Some("holds"), Some("crash")));
+    assert!(
+        told["classes"].as_array().unwrap().iter().all(|class| class["upper_bound"].as_f64().is_some_and(|bound| bound < 1.0)),
+        "{told}"
+    );
+    let people = text(&desk.run(&["run", "mine.toml", "--seeds", "4"]).stdout);
+    assert!(people.contains("mine.toml holds under 2 fault classes: in each, with 95 % confidence, fewer than "), "{people}");
+}
+
+/// Every mistake with its line and a caret; nothing is run and nothing is written.
+#[test]
+fn a_bad_file_is_told_all_its_mistakes() {
+    let desk = Desk::new();
+    fs::write(desk.path("bad.toml"), HARDENED.replace("periods", "peroids")).unwrap();
+    let done = desk.run(&["run", "bad.toml"]);
+    assert_eq!((done.status.code(), text(&done.stdout)), (Some(2), String::new()));
+    insta::assert_snapshot!(text(&done.stderr));
+    assert_eq!(fs::read_dir(desk.path(".")).unwrap().count(), 1, "nothing but the file");
+    refused(&desk.run(&["run"]), &["there is no deployment.toml here", "onceproof init"]);
+    refused(&desk.run(&["run", "nowhere.toml"]), &["cannot read nowhere.toml"]);
+    fs::write(desk.path("blob.toml"), [0xff, 0xfe, 0x00]).unwrap();
+    refused(&desk.run(&["run", "blob.toml"]), &["cannot read blob.toml"]);
+}
+
+#[test]
+fn init_writes_a_file_that_is_good_and_never_writes_over_one() {
+    let desk = Desk::new();
+    let done = desk.run(&["init"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("onceproof run deployment.toml"));
+    let written = fs::read_to_string(desk.path("deployment.toml")).unwrap();
+    assert_eq!(written, text(&desk.run(&["init", "-"]).stdout));
+    let checked = desk.run(&["run", "--checks"]);
+    assert_eq!((checked.status.code(), text(&checked.stdout).as_str()), (Some(0), "deployment.toml: nothing to say\n"));
+
+    fs::write(desk.path("deployment.toml"), "mine").unwrap();
+    refused(&desk.run(&["init"]), &["deployment.toml is there already", "--force"]);
+    assert_eq!(fs::read_to_string(desk.path("deployment.toml")).unwrap(), "mine");
+    assert_eq!(desk.run(&["init", "--force"]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(desk.path("deployment.toml")).unwrap(), written);
+    refused(&desk.run(&["init", "no/such/place.toml"]), &["cannot write no/such/place.toml"]);
+    let schema: Value = serde_json::from_slice(&desk.run(&["init", "--schema"]).stdout).unwrap();
+    assert_eq!(schema["properties"]["nodes"]["maximum"], 32);
+}
+
+/// Only the checks: a danger is exit 1, and the JSON says where it is.
+#[test]
+fn checks_speak_without_a_run() {
+    let desk = Desk::new();
+    fs::write(desk.path("paused.toml"), PAUSED).unwrap();
+    let done = desk.run(&["run", "paused.toml", "--checks", "--json"]);
+    assert_eq!(done.status.code(), Some(1), "{}", text(&done.stderr));
+    let told: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((told["checks"][0]["name"].as_str(), told["checks"][0]["severity"].as_str()), (Some("job-outlives-lease"), Some("danger")));
+    assert!(!desk.path("reports").exists());
+}
+
+/// Ctrl-C in the middle: exit 130, and nothing is left behind.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_nothing() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let desk = Desk::new();
+    fs::write(desk.path("paused.toml"), PAUSED).unwrap();
+    let args = ["run", "paused.toml", "--seeds", "1000000"];
+    let mut child = desk.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
+    assert!(!desk.path("reports").exists());
+}
