@@ -110,16 +110,16 @@ fn recordings_are_true<S: Server>(variable: &str, test: &str, innodb: bool) {
     let Some(url) = address(variable, test) else { return };
     let mut server: Real<S> = Real::open(&url, "fixed");
     let version = server.version.clone();
+    let prepares = server.prepares();
+    let offered = |script: &Script| prepares || !script.prepares();
     for rules in of_innodb(innodb) {
         if let Ok(only) = env::var("ONCEPROOF_RECORD") {
             let only = if only == "1" { "" } else { only.as_str() };
-            let prepares = server.prepares();
-            let offered = |script: &Script| prepares || !script.prepares();
             Recording::record(rules, &version, only, offered, |script| server.play(script, rules));
             continue;
         }
         let recording = Recording::load(rules);
-        for script in corpus::scripts().iter().filter(|script| script.applies(rules) && (server.prepares() || !script.prepares())) {
+        for script in corpus::scripts().iter().filter(|script| script.applies(rules) && offered(script)) {
             let heard = recording.of(script);
             // A machine that is busy elsewhere may let a server look too early. It is asked again.
             let said: Vec<String> = (0..TAKES).map(|_| server.play(script, rules)).take_while(|said| !heard.contains(said)).collect();

@@ -89,10 +89,14 @@ impl Isolation {
     /// Whether a transaction both read what was changed beside it and changed what was read beside it.
     pub(super) fn is_dangerous(&self, session: SessionId, transaction: &Transaction) -> bool {
         let (Rules::PostgresSerializable, Some(snapshot)) = (transaction.rules, transaction.snapshot) else { return false };
-        let beside = || self.finished.iter().filter(|finished| finished.at > snapshot);
+        // What is prepared counts as committed: it cannot be the one that fails.
+        let prepared = || self.prepared.values().filter_map(|heir| self.clients.get(heir)?.transaction.as_ref());
+        let prepared = || prepared().filter(|other| other.snapshot.is_some()).map(|other| (&other.reads, &other.writes));
+        let finished = || self.finished.iter().filter(|finished| finished.at > snapshot).map(|other| (&other.reads, &other.writes));
+        let beside = || finished().chain(prepared());
         let others = || self.clients.iter().filter(|(id, _)| **id != session).filter_map(|(_, client)| client.transaction.as_ref());
-        beside().any(|other| disturbs(&transaction.reads, &other.writes))
-            && (beside().any(|other| disturbs(&other.reads, &transaction.writes))
+        beside().any(|(_, writes)| disturbs(&transaction.reads, writes))
+            && (beside().any(|(reads, _)| disturbs(reads, &transaction.writes))
                 || others().any(|other| other.snapshot.is_some() && disturbs(&other.reads, &transaction.writes)))
     }
 }
