@@ -20,6 +20,7 @@ use onceproof::real::Network;
 use onceproof::scenario::{GuardKnobs, NodeKnobs, Rules, Scenario};
 use onceproof::seed::Seed;
 use onceproof::settlement::{Calendar, Decides, Period, Schedule};
+use onceproof::settlement::{Fold, Gap};
 use onceproof::store::sql::aggregate;
 use onceproof::store::{Sql, StoreError};
 use onceproof::strategy::catalogue;
@@ -61,6 +62,8 @@ fn scenario(strategy: &str) -> Scenario {
         // Long over, by every clock.
         from: jiff::civil::date(2020, 1, 9).at(0, 0, 0, 0),
         periods: 1,
+        gap: Gap::End,
+        fold: Fold::First,
     };
     let node = NodeKnobs { work: 150.ms(), timeout: TIMEOUT, ..NodeKnobs::default() };
     // A heart beats while the job is at work, and who fails need not wait long.

@@ -23,8 +23,7 @@ pub const N0: Target = Target::Host(HostId::Node(NodeId(0)));
 
 /// The catalogue's default deployment with one period, guarded by `strategy`.
 pub fn one_period(strategy: &str) -> Scenario {
-    let Schedule::Cron { cron, zone, from, .. } = Schedule::default() else { panic!("the default schedule is a cron expression") };
-    Scenario { schedule: Schedule::Cron { cron, zone, from, periods: 1 }, ..Scenario::calm(strategy) }
+    Scenario::calm(strategy).of_one_period()
 }
 
 /// When the one period of [`one_period`] ends.

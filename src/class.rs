@@ -108,6 +108,7 @@ classes! {
     swarm: Swarm;
     single: Single;
     log_fault: LogFault;
+    civil: Civil;
 }
 
 impl FaultClass {

@@ -197,6 +197,9 @@ pub enum Harm {
     CommitFails { host: Target },
     /// The database ends all sessions of `host`, as an administrator or a connection pooler may: what they did not commit is undone.
     SessionEnds { host: Target },
+    /// The host takes boundaries for those of this time zone: a name, or an offset such as `+09:00`. Its clock is right.
+    /// Only from the beginning.
+    Zone { host: Target, zone: String },
 }
 
 /// When a fault strikes.
@@ -256,7 +259,7 @@ impl Harm {
                 Some(Duration::ZERO)
             }
             Harm::ClockDrift { lasts, .. } => *lasts,
-            Harm::ClockOffset { .. } => None,
+            Harm::ClockOffset { .. } | Harm::Zone { .. } => None,
         }
     }
 }

@@ -7,6 +7,9 @@ mod leader;
 mod lease_row;
 mod clocks;
 mod job;
+mod misfire;
+mod overrides;
+mod policy;
 mod rules;
 mod scale;
 mod slot_key;
@@ -19,6 +22,9 @@ pub use log::LogKnobs;
 pub use queue::QueueKnobs;
 pub use clocks::ClockKnobs;
 pub use job::JobLengths;
+pub use misfire::{Misfire, MisfireKnobs};
+pub use overrides::{Override, Part};
+pub use policy::Policy;
 pub use rules::Rules;
 pub use slot_key::{SlotKeyKnobs, SlotTime};
 pub use validate::{Misconfigured, NODES};
@@ -82,6 +88,9 @@ pub struct Scenario {
     /// How long the job takes, drawn anew for each run of a sweep; a run that was drawn has its length in `node.work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_lengths: Option<JobLengths>,
+    /// Nodes that are configured otherwise.
+    #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Override>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -116,6 +125,12 @@ pub struct NodeKnobs {
     /// Largest seeded pause before a client operation, so that two tasks of one node interleave in more than one way.
     #[serde(with = "duration")]
     pub step_jitter: Duration,
+    /// What a node does after an attempt, if that is not what its strategy says. The strategy claims nothing then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
+    /// What it does about boundaries that it missed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub misfire: MisfireKnobs,
 }
 
 /// The constants of the guards, on the clock of whoever enforces them.
@@ -215,6 +230,7 @@ impl Default for Scenario {
             leader: LeaderKnobs::default(),
             clocks: ClockKnobs::default(),
             job_lengths: None,
+            overrides: Vec::new(),
         }
     }
 }
@@ -228,6 +244,8 @@ impl Default for NodeKnobs {
             work: 2.minutes(),
             timeout: 5.seconds(),
             step_jitter: 2.ms(),
+            policy: None,
+            misfire: MisfireKnobs::default(),
         }
     }
 }
@@ -276,6 +294,12 @@ impl Scenario {
         let mut scenario = Scenario::calm(strategy);
         scenario.database.rules = rules;
         scenario
+    }
+
+    /// Whether the nodes are such as strategies make their claims for: alike, with the policy of the strategy, and
+    /// nothing is left alone that was missed.
+    pub fn is_claimed_for(&self) -> bool {
+        self.overrides.is_empty() && self.node.policy.is_none() && self.node.misfire.policy == Misfire::FireAll
     }
 
     /// The same deployment, watched for its first period only.

@@ -23,9 +23,12 @@ pub mod tamper;
 pub use clients::{LeaseSteps, PayoutSteps, SqlSteps};
 pub use consensus::LogSteps;
 pub use context::{Context, Error, WORK};
+use expectation::SETTLES_BY_ITS_OWN_ZONE;
 pub use expectation::{Expectation, Pinned, Scope};
 pub use process::Process;
 pub use queue_steps::QueueSteps;
+
+pub use crate::scenario::Policy;
 
 use crate::id::{Letter, PeriodId};
 use crate::scenario::{Rules, Scenario};
@@ -34,17 +37,6 @@ use crate::step::Step;
 use crate::trace::Belief;
 use async_trait::async_trait;
 use std::time::Duration;
-
-/// What a node does after an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// One attempt a period; whatever happens, wait for the next.
-    Skip,
-    /// Again every poll until the node knows that the period is settled, by what its strategy lets it know.
-    Retry,
-    /// As `Retry`, but each attempt begins with a plain read of the settlement table (check, then act).
-    RetryChecked,
-}
 
 /// A way to make a scheduled job run exactly once on several nodes.
 ///

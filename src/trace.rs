@@ -113,6 +113,8 @@ pub enum Proof {
     MessageLost { message: u64 },
     /// A message that had been taken out of the lease store is in it again.
     MessageReturned { message: u64 },
+    /// A host acted by a boundary of another time zone, which comes this many milliseconds later (negative: earlier) than the period ends.
+    OtherZone { host: HostId, period: PeriodId, by_ms: i64 },
 }
 
 impl Proof {
@@ -134,6 +136,7 @@ impl Proof {
             Proof::Ended { .. } => "ended",
             Proof::MessageLost { .. } => "message-lost",
             Proof::MessageReturned { .. } => "message-returned",
+            Proof::OtherZone { .. } => "other-zone",
         }
     }
 }
@@ -157,6 +160,9 @@ impl fmt::Display for Proof {
             Proof::Ended { by } => write!(f, "a transaction of {by} was ended with its session"),
             Proof::MessageLost { message } => write!(f, "message {message} was lost"),
             Proof::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
+            Proof::OtherZone { host, period, by_ms } => {
+                write!(f, "{host} acted by an end of {period} in another time zone, {by_ms} ms after the true one")
+            }
         }
     }
 }

@@ -93,7 +93,9 @@ impl Pair {
 }
 
 fn deployment(strategy: &'static dyn Strategy, periods: u32) -> Deployment {
-    let Schedule::Cron { cron, zone, from, .. } = Schedule::default() else { panic!("the default schedule is a cron expression") };
-    let scenario = Scenario { schedule: Schedule::Cron { cron, zone, from, periods }, ..Scenario::default() };
+    let Schedule::Cron { cron, zone, from, gap, fold, .. } = Schedule::default() else {
+        panic!("the default schedule is a cron expression")
+    };
+    let scenario = Scenario { schedule: Schedule::Cron { cron, zone, from, periods, gap, fold }, ..Scenario::default() };
     Deployment::with_strategy(&scenario, strategy, EngineKind::Event).expect("the default can be deployed")
 }

@@ -91,7 +91,7 @@ fn compared(seen: &Observed, witness: &Witness) -> Result<(String, Exit), Failur
 
 /// Whether something broke that the strategy declares never to break.
 fn alone(seen: &Observed, subject: &dyn Subject, class: FaultClass) -> (String, Exit) {
-    let claims = subject.strategy().expectations(subject.scenario().database.rules);
+    let claims = subject.expectations();
     let never = |mark: Mark| match mark {
         Mark::Panicked | Mark::NeverEnded => true,
         Mark::Letter(letter) => claims.iter().any(|claim| match claim {

@@ -157,7 +157,7 @@ impl Builder<'_> {
             Schedule::Interval { .. } if civil => Schedule::default(),
             usual => usual.clone(),
         };
-        let Schedule::Cron { cron, zone, from, .. } = usual else {
+        let Schedule::Cron { cron, zone, from, gap, fold, .. } = usual else {
             if let Schedule::Interval { periods: watched, .. } = &mut scenario.schedule {
                 *watched = periods;
             }
@@ -174,6 +174,8 @@ impl Builder<'_> {
             zone: text("schedule.zone", zone),
             from: given.and_then(Result::ok).unwrap_or(from),
             periods,
+            gap,
+            fold,
         };
     }
 
@@ -341,7 +343,11 @@ fn told(wrong: &Misconfigured, entries: &Entries, terms: Terms) -> Mistake {
             let (what, cure) = text.split_once("; ").unwrap_or((text.as_str(), ""));
             Mistake { span: span(Some(key)), what: what.to_owned(), cure: cure.to_owned() }
         }
-        Misconfigured::Strategy { .. } | Misconfigured::Unclear { .. } | Misconfigured::Plan(_) | Misconfigured::TooLong { .. } => {
+        Misconfigured::Strategy { .. }
+        | Misconfigured::Unclear { .. }
+        | Misconfigured::Plan(_)
+        | Misconfigured::TooLong { .. }
+        | Misconfigured::Override { .. } => {
             Mistake { span: span(Some("guard")), what: wrong.to_string(), cure: String::new() }
         }
     }

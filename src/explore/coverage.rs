@@ -70,6 +70,7 @@ pub fn kind(harm: &Harm) -> &'static str {
         Harm::LeaseStall { .. } => "lease-stall",
         Harm::CommitFails { .. } => "commit-refused",
         Harm::SessionEnds { .. } => "session-ended",
+        Harm::Zone { .. } => "zone",
     }
 }
 

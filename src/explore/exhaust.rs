@@ -258,7 +258,7 @@ impl<'a> Enumeration<'a> {
 
     /// Weighs what has been done, kind by kind, against what the strategy declares.
     pub fn weigh(&self, done: Done) -> Exhausted {
-        let claims = self.subject.strategy().expectations(self.subject.scenario().database.rules);
+        let claims = self.subject.expectations();
         let class = |kind: &Kind| match self.faults {
             Faults::Single => kind.class,
             Faults::Pairs => FaultClass::Swarm,

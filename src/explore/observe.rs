@@ -138,7 +138,7 @@ fn felt(class: FaultClass, plan: &FaultPlan, receipts: &[Receipt]) -> bool {
 /// Clocks go wrong together, and not everybody acts by his own.
 fn is_of_a_clock(harm: &Harm) -> bool {
     match harm {
-        Harm::ClockOffset { .. } | Harm::ClockDrift { .. } => true,
+        Harm::ClockOffset { .. } | Harm::ClockDrift { .. } | Harm::Zone { .. } => true,
         Harm::Crash { .. }
         | Harm::Power { .. }
         | Harm::Pause { .. }

@@ -41,9 +41,15 @@ pub trait Subject: Sync {
     /// What every judge says about a run.
     fn judge(&self, run: &Run) -> Vec<(InvariantId, Verdict)>;
 
+    /// What the strategy declares about such a deployment: nothing, if its nodes are not as the strategy has them.
+    fn expectations(&self) -> Vec<Expectation> {
+        let scenario = self.scenario();
+        if scenario.is_claimed_for() { self.strategy().expectations(scenario.database.rules) } else { Vec::new() }
+    }
+
     /// What must break under a class, and the plan that shows it, in the order of the claims.
     fn claims(&self, class: FaultClass) -> Vec<(FaultPlan, &'static [Letter])> {
-        let claims = self.strategy().expectations(self.scenario().database.rules).into_iter();
+        let claims = self.expectations().into_iter();
         claims
             .filter_map(|claim| match claim {
                 Expectation::Must { class: c, plan, letters, .. } if c == class => Some((plan(self.scenario(), self.calendar()), letters)),

@@ -52,7 +52,7 @@ impl Row {
     pub fn weigh(subject: &dyn Subject, classes: &[FaultClass], tallies: Vec<Tally>) -> Row {
         let strategy = subject.strategy();
         let rules = subject.scenario().database.rules;
-        let claims = strategy.expectations(rules);
+        let claims = subject.expectations();
         let calm: BTreeSet<Mark> = classes
             .iter()
             .zip(&tallies)
@@ -64,7 +64,13 @@ impl Row {
             None => Cell::weigh(&claims, *class, tally, &calm),
         };
         let cells = classes.iter().zip(tallies).map(weigh).collect();
-        Row { name: strategy.name(), about: strategy.about(), rules, policy: strategy.policy(), cells }
+        Row {
+            name: strategy.name(),
+            about: strategy.about(),
+            rules,
+            policy: subject.scenario().node.policy.unwrap_or(strategy.policy()),
+            cells,
+        }
     }
 }
 

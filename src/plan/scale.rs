@@ -78,7 +78,9 @@ impl Harm {
             | Harm::LeaseEvict
             | Harm::LeaseStall { .. }
             | Harm::CommitFails { .. }
-            | Harm::SessionEnds { .. } => {}
+            | Harm::SessionEnds { .. }
+            // What stands in for a zone depends on the boundaries: `scenario/scale.rs` knows them.
+            | Harm::Zone { .. } => {}
         }
         harm
     }
@@ -101,7 +103,8 @@ impl Harm {
             | Harm::ClockOffset { .. }
             | Harm::LeaseEvict
             | Harm::CommitFails { .. }
-            | Harm::SessionEnds { .. } => None,
+            | Harm::SessionEnds { .. }
+            | Harm::Zone { .. } => None,
         }
     }
 }

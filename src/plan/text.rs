@@ -28,6 +28,7 @@ pub(super) struct HarmTable {
     by_ms: Option<i64>,
     ppm: Option<i32>,
     lag: Option<Length>,
+    zone: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -49,6 +50,7 @@ enum Kind {
     LeaseStall,
     CommitFails,
     SessionEnds,
+    Zone,
 }
 
 #[derive(Deserialize)]
@@ -75,6 +77,7 @@ impl Kind {
             Kind::LeaseStall => ("lease-stall", r#"lasts = "10s""#),
             Kind::CommitFails => ("commit-fails", r#"host = "self""#),
             Kind::SessionEnds => ("session-ends", r#"host = "self""#),
+            Kind::Zone => ("zone", r#"host = "n0", zone = "Asia/Tokyo""#),
         }
     }
 }
@@ -113,6 +116,7 @@ impl HarmTable {
             ("by_ms", self.by_ms.is_some()),
             ("ppm", self.ppm.is_some()),
             ("lag", self.lag.is_some()),
+            ("zone", self.zone.is_some()),
         ];
         keys.into_iter().find(|(_, there)| *there).map(|(key, _)| key)
     }
@@ -142,6 +146,7 @@ impl TryFrom<HarmTable> for Harm {
             Kind::LeaseStall => Harm::LeaseStall { lasts: take!(t.lasts).0 },
             Kind::CommitFails => Harm::CommitFails { host: take!(t.host) },
             Kind::SessionEnds => Harm::SessionEnds { host: take!(t.host) },
+            Kind::Zone => Harm::Zone { host: take!(t.host), zone: take!(t.zone) },
         };
         match t.left_over() {
             None => Ok(harm),

@@ -51,7 +51,12 @@ impl Fault {
                 (by_ms.unsigned_abs() > most).then(|| format!("moves a clock by {by_ms} ms; write -{most} to {most}"))
             }
             Harm::ClockDrift { lasts, .. } => lasts.and_then(|lasts| long("lasts", lasts)),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict | Harm::CommitFails { .. } | Harm::SessionEnds { .. } => None,
+            Harm::ReplyLost { .. }
+            | Harm::JobError { .. }
+            | Harm::LeaseEvict
+            | Harm::CommitFails { .. }
+            | Harm::SessionEnds { .. }
+            | Harm::Zone { .. } => None,
         }
     }
 
@@ -88,6 +93,15 @@ impl Fault {
             Target::Self_ => Some("has `self` on the other side; write `everyone` or a host".to_owned()),
         };
         match self.harm {
+            Harm::Zone { .. } if self.when != Trigger::start() => {
+                Some("gives a node another time zone in the middle of the run; write `when = { at_ms = 0 }`".to_owned())
+            }
+            Harm::Zone { ref zone, .. } if !is_zone(zone) => {
+                Some(format!("speaks of the unknown time zone `{zone}`; write a name or an offset, for example `Asia/Tokyo` or `+09:00`"))
+            }
+            Harm::Zone { host: Target::Host(host), .. } if host.as_node().is_none() => {
+                Some(format!("gives `{host}` another time zone, but only nodes wait for boundaries; write `n0` or `all-nodes`"))
+            }
             Harm::ClockDrift { ppm, .. } if !(-500_000..=500_000).contains(&ppm) => {
                 Some(format!("makes a clock run wrong by {ppm} parts per million; write -500000 to 500000"))
             }
@@ -102,7 +116,8 @@ impl Fault {
             | Harm::ClockOffset { host, .. }
             | Harm::ClockDrift { host, .. }
             | Harm::CommitFails { host }
-            | Harm::SessionEnds { host } => victim(host),
+            | Harm::SessionEnds { host }
+            | Harm::Zone { host, .. } => victim(host),
             Harm::LeaseStall { lasts } if lasts.is_zero() => Some("keeps the lease store busy for no time; write `lasts = \"10s\"`".to_owned()),
             Harm::Partition { host, from, .. } | Harm::Late { host, from, .. } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { host, from: from @ (Target::Host(_) | Target::Peer) } => victim(host).or_else(|| other(from)),
@@ -119,6 +134,10 @@ impl Fault {
             }
         }
     }
+}
+
+fn is_zone(name: &str) -> bool {
+    jiff::fmt::temporal::DateTimeParser::new().parse_time_zone(name).is_ok()
 }
 
 /// What to say if the deployment has no such host.
@@ -173,6 +192,15 @@ mod tests {
             (Harm::JobError { times: 0 }.when(Trigger::first("work.1", Phase::Before)), "write `times = 1`"),
             (Harm::LeaseFailover { lag: Duration::ZERO, back_after: 5.seconds() }.when(start()), "write `lag = \"1s\"`"),
             (Harm::LeaseStall { lasts: 8_785.hours() }.when(start()), "has `lasts` = 8785h"),
+            (
+                Harm::Zone { host: Target::AllNodes, zone: "Mars/Olympus".to_owned() }.when(start()),
+                "unknown time zone `Mars/Olympus`; write a name",
+            ),
+            (
+                Harm::Zone { host: Target::Self_, zone: "UTC".to_owned() }.when(Trigger::first("work.1", Phase::After)),
+                "write `when = { at_ms = 0 }`",
+            ),
+            (Harm::Zone { host: Target::Host(HostId::Lease), zone: "UTC".to_owned() }.when(start()), "only nodes wait for boundaries"),
             (Harm::ReplyLost { host: Target::AllNodes, from: Target::Everyone }.when(start()), "write `from = \"db\"`"),
         ] {
             let error = FaultPlan::of([fault]).validate(3, &STEPS).expect_err(said)[0].to_string();

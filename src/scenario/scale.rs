@@ -17,12 +17,14 @@
 //! minutes keeps its relations by itself. A round trip cannot shrink, for a tick-driven engine
 //! pays for each tick: what is compared with round trips has a floor.
 
-use crate::plan::FaultPlan;
-use crate::plan::Moved;
 use crate::plan::scale::divided;
-use crate::scenario::{CentreKnobs, DatabaseKnobs, GuardKnobs, JobLengths, LogKnobs, NetworkKnobs, NodeKnobs, Scenario};
-use crate::settlement::{Calendar, Schedule};
+use crate::plan::{FaultPlan, Harm, Moved};
+use crate::scenario::{
+    CentreKnobs, DatabaseKnobs, GuardKnobs, JobLengths, LogKnobs, MisfireKnobs, NetworkKnobs, NodeKnobs, Override, Scenario,
+};
+use crate::settlement::{Calendar, Schedule, scaled_zone, zone};
 use crate::time::{SimTime, Span};
+use jiff::tz::TimeZone;
 use std::time::Duration;
 
 /// Two minutes become one second.
@@ -73,20 +75,14 @@ impl Scenario {
         // A period must be over, with all that may follow it, before the next one ends.
         let every = if periods.min(PERIODS_THAT_FIT) == 1 { d(LEAD) } else { d(LEAD) + attention + liveness_bound };
         let timeout = d(self.node.timeout).max(TIMEOUT);
+        let overrides = self.overrides.iter().map(|other| self.scaled_override(other, every)).collect();
         Scenario {
             strategy: self.strategy.clone(),
             nodes: self.nodes,
             players: self.players,
             earnings: self.earnings,
             schedule: Schedule::Interval { every, periods: periods.min(PERIODS_THAT_FIT) },
-            node: NodeKnobs {
-                jitter: d(self.node.jitter),
-                poll: d(self.node.poll),
-                attention,
-                work: d(self.node.work),
-                timeout,
-                step_jitter: self.node.step_jitter.min(1.ms()),
-            },
+            node: NodeKnobs { attention, ..self.node.scaled() },
             guard: self.guard.scaled(timeout),
             network: NetworkKnobs { latency_min: LATENCY_MIN, latency_max: LATENCY_MAX },
             database: DatabaseKnobs {
@@ -110,7 +106,23 @@ impl Scenario {
                 p99: d(job.p99),
                 max: d(job.max),
             }),
+            overrides,
         }
+    }
+
+    /// What is said about one node alone, where the first boundary comes `every` after the beginning.
+    fn scaled_override(&self, other: &Override, every: Duration) -> Override {
+        let known = self.known_to(other.node);
+        let node = known.node.scaled();
+        other.scaled(&node, &known.guard.scaled(node.timeout), |name| self.scaled_zone(name, every))
+    }
+
+    /// The zone that stands in for another one where the first boundary comes `every` after the beginning. What is no
+    /// zone stays as it is, to be refused.
+    fn scaled_zone(&self, name: &str, every: Duration) -> String {
+        let (Ok(other), Ok(truth)) = (zone(name), self.schedule.calendar()) else { return name.to_owned() };
+        let at = truth.next_after(truth.origin.0).due;
+        scaled_zone(&other, &truth.zone, at, &TimeZone::UTC, SimTime::ZERO + every, FACTOR)
     }
 
     /// A plan made for an unscaled deployment with the boundaries of `from`, for this scaled one with the boundaries of `to`.
@@ -119,6 +131,15 @@ impl Scenario {
     #[must_use]
     pub fn scaled_plan(&self, plan: &FaultPlan, from: &Calendar, to: &Calendar) -> FaultPlan {
         let factor = self.time_scale.max(1);
+        let mut plan = plan.clone();
+        for fault in &mut plan.faults {
+            if let Harm::Zone { zone: name, .. } = &mut fault.harm
+                && let (Ok(other), Some(first)) = (zone(name), to.periods.first())
+            {
+                let at = from.next_after(from.origin.0).due;
+                *name = scaled_zone(&other, &from.zone, at, &to.zone, to.due(*first), factor);
+            }
+        }
         plan.scaled_onto(factor, |at| {
             if at == SimTime::ZERO {
                 return Some(Moved::to(at));
@@ -132,6 +153,23 @@ impl Scenario {
             }
             Some(Moved { at: counterpart - apart, missed: apart.saturating_sub(counterpart.since(SimTime::ZERO)) })
         })
+    }
+}
+
+impl NodeKnobs {
+    /// Divided; a client waits for as long as ticks need.
+    fn scaled(&self) -> NodeKnobs {
+        let d = |d: Duration| divided(d, FACTOR);
+        NodeKnobs {
+            jitter: d(self.jitter),
+            poll: d(self.poll),
+            attention: d(self.attention),
+            work: d(self.work),
+            timeout: d(self.timeout).max(TIMEOUT),
+            step_jitter: self.step_jitter.min(1.ms()),
+            policy: self.policy,
+            misfire: MisfireKnobs { grace: d(self.misfire.grace), ..self.misfire },
+        }
     }
 }
 
@@ -181,7 +219,7 @@ impl LogKnobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Harm, Target, Trigger};
+    use crate::plan::{Target, Trigger};
     use crate::time::millis;
 
     /// The module's list, on the default deployment and the catalogue's magnitudes, before and after scaling.

@@ -1,8 +1,9 @@
 //! Whether a deployment can be run at all. Every refusal names the knob, its value, its bound,
 //! and what to write instead; all of them are reported at once.
 
+use crate::id::NodeId;
 use crate::plan::{Misplanned, duration};
-use crate::scenario::Scenario;
+use crate::scenario::{Misfire, Scenario};
 use crate::settlement::{Schedule, ScheduleError};
 use crate::time::Span;
 use std::ops::RangeInclusive;
@@ -29,6 +30,14 @@ pub enum Misconfigured {
     /// The schedule cannot be worked out.
     #[error("{0} in the schedule")]
     Schedule(#[from] ScheduleError),
+    /// What is said about one node alone cannot be run with.
+    #[error("in the override of {node}: {what}")]
+    Override {
+        /// Which node.
+        node: NodeId,
+        /// What is wrong.
+        what: Box<Misconfigured>,
+    },
     /// No strategy has this name.
     #[error("unknown strategy `{name}`; `onceproof list` shows them all")]
     Strategy {
@@ -86,6 +95,9 @@ impl Scenario {
         self.slot_key.validate(&mut found);
         self.leader.validate(&mut found);
         self.validate_clocks_and_job(&mut found);
+        if found.0.is_empty() {
+            self.validate_overrides(&mut found);
+        }
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -117,6 +129,18 @@ impl Scenario {
             found.refuse("node.timeout", duration::text(node.timeout), bound, "\"5s\"");
         }
         found.length("node.step_jitter", node.step_jitter, Duration::ZERO, 1.minutes(), "\"2ms\"");
+        self.validate_misfire(found);
+    }
+
+    /// Where nothing that was missed is left alone, it does not matter when it counts as missed.
+    fn validate_misfire(&self, found: &mut Found) {
+        let misfire = &self.node.misfire;
+        let in_time = self.node.jitter.saturating_add(self.guard.wake_after);
+        if misfire.policy != Misfire::FireAll && misfire.grace <= in_time {
+            let bound = format!("more than `node.jitter` and `guard.wake_after` together = {}", duration::text(in_time));
+            found.refuse("node.misfire.grace", duration::text(misfire.grace), bound, "\"2m\"");
+        }
+        found.length("node.misfire.grace", misfire.grace, Duration::ZERO, YEAR, "\"2m\"");
     }
 
     fn validate_guard(&self, found: &mut Found) {
@@ -147,6 +171,33 @@ impl Scenario {
         found.number("guard.dead_letter_after", guard.dead_letter_after, 1, u32::MAX, "20");
         found.length("guard.operator", guard.operator, Duration::ZERO, YEAR, "\"30m\"");
         found.length("guard.wake_after", guard.wake_after, Duration::ZERO, 24.hours(), "\"1m\"");
+    }
+
+    /// What a node knows must be as good as what is deployed. Asked only if that is good: it stands in for what is left out.
+    fn validate_overrides(&self, found: &mut Found) {
+        let Ok(truth) = self.schedule.calendar() else { return };
+        for (n, other) in self.overrides.iter().enumerate() {
+            let mut own = Found::default();
+            if other.node >= self.nodes {
+                own.refuse("override.node", other.node.to_string(), format!("0 to {}", self.nodes.saturating_sub(1)), "1");
+            }
+            if self.overrides[..n].iter().any(|earlier| earlier.node == other.node) {
+                own.refuse("override.node", other.node.to_string(), "in one override only".to_owned(), "1");
+            }
+            match (&other.cron, &self.schedule) {
+                (Some(cron), Schedule::Interval { .. }) => {
+                    let bound = "left out where `schedule.kind` is `interval`, as it is on turmoil".to_owned();
+                    own.refuse("override.cron", format!("`{cron}`"), bound, "\"0 0 10,25 * *\"");
+                }
+                (None, _) | (_, Schedule::Cron { .. }) => {
+                    own.0.extend(other.calendar(&self.schedule, &truth).err().map(Misconfigured::from))
+                }
+            }
+            let known = self.known_to(other.node);
+            known.validate_node(&mut own);
+            known.validate_guard(&mut own);
+            found.0.extend(own.0.into_iter().map(|what| Misconfigured::Override { node: NodeId(other.node), what: Box::new(what) }));
+        }
     }
 
     fn validate_servers(&self, found: &mut Found) {
@@ -234,7 +285,8 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{GuardKnobs, NetworkKnobs, NodeKnobs, QueueKnobs};
+    use crate::scenario::{GuardKnobs, MisfireKnobs, NetworkKnobs, NodeKnobs, Override, Part, QueueKnobs};
+    use crate::settlement::{Fold, Gap};
 
     /// What is wrong with a scenario, one line each.
     fn wrong(scenario: &Scenario) -> Vec<String> {
@@ -282,6 +334,20 @@ mod tests {
         assert_eq!(found.len(), 6, "{found:?}");
     }
 
+    /// With the default jitter and wait of table-key-published every boundary would be missed.
+    #[test]
+    fn a_grace_time_is_longer_than_what_is_in_time() {
+        let misfire = MisfireKnobs { policy: Misfire::Skip, grace: 65.seconds() };
+        let node = NodeKnobs { misfire, ..NodeKnobs::default() };
+        let found = wrong(&Scenario { node, ..Scenario::default() });
+        assert_eq!(
+            found,
+            [
+                "`node.misfire.grace` is 1m 5s, but must be more than `node.jitter` and `guard.wake_after` together = 1m 5s; write for example `node.misfire.grace = \"2m\"`"
+            ]
+        );
+    }
+
     #[test]
     fn queues_are_checked_too() {
         let queue = QueueKnobs { block: 1.minutes(), listen: 5.seconds(), visibility: Duration::ZERO, ..QueueKnobs::default() };
@@ -301,8 +367,31 @@ mod tests {
         let schedule = Schedule::Interval { every: Duration::MAX, periods: 3 };
         assert!(wrong(&Scenario { schedule, ..Scenario::default() })[0].contains("must be 1ms to"));
         let (cron, zone) = ("0 0,12 * * *".to_owned(), "UTC".to_owned());
-        let schedule = Schedule::Cron { cron, zone, from: jiff::civil::date(2026, 1, 9).at(1, 0, 0, 0), periods: 3 };
+        let schedule =
+            Schedule::Cron { cron, zone, from: jiff::civil::date(2026, 1, 9).at(1, 0, 0, 0), periods: 3, gap: Gap::End, fold: Fold::First };
         assert!(wrong(&Scenario { schedule, ..Scenario::default() })[0].contains("has two boundaries on 2026-01-10"));
+    }
+
+    #[test]
+    fn what_is_said_about_one_node_is_checked_as_what_is_deployed() {
+        let guard = GuardKnobs { heartbeat: 6.minutes(), ..GuardKnobs::default() };
+        let other = |node| Override { node, ..Override::default() };
+        let overrides = vec![
+            Override { guard: Part::differing(&guard, &GuardKnobs::default()), ..other(1) },
+            Override { zone: Some("Mars/Olympus".to_owned()), ..other(1) },
+            Override { cron: Some("0 0 31 2 *".to_owned()), ..other(3) },
+        ];
+        let found = wrong(&Scenario { overrides: overrides.clone(), ..Scenario::default() });
+        let said = |start: &str| found.iter().any(|line| line.starts_with(start));
+        assert!(said("in the override of n1: `guard.stale_after` is 5m, but must be more than `guard.heartbeat` = 6m;"), "{found:?}");
+        assert!(said("in the override of n1: `override.node` is 1, but must be in one override only;"), "{found:?}");
+        assert!(said("in the override of n1: unknown time zone `Mars/Olympus`;"), "{found:?}");
+        assert!(said("in the override of n3: `override.node` is 3, but must be 0 to 2;"), "{found:?}");
+        assert!(said("in the override of n3: the cron expression `0 0 31 2 *` has no boundary after"), "{found:?}");
+        assert_eq!(found.len(), 5, "{found:?}");
+        let schedule = Schedule::Interval { every: 6.minutes(), periods: 1 };
+        let found = wrong(&Scenario { schedule, overrides: vec![Override { node: 0, ..overrides[2].clone() }], ..Scenario::default() });
+        assert!(found[0].contains("must be left out where `schedule.kind` is `interval`"), "{found:?}");
     }
 
     /// A file with a misspelt knob or a wrong type is refused with the line and what there is.

@@ -4,12 +4,13 @@ mod text;
 
 use crate::id::PeriodId;
 use crate::plan::duration;
-use crate::settlement::Period;
+use crate::settlement::{Fold, Gap, Period, civil};
 use crate::time::{Origin, SimTime, WallTime};
 use croner::Cron;
 use croner::parser::{CronParser, Seconds};
-use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -27,6 +28,12 @@ pub enum Schedule {
         from: jiff::civil::DateTime,
         /// How many boundaries the run watches, 1 to 1,000.
         periods: u32,
+        /// What becomes of a boundary at a local time that summer time skips.
+        #[serde(default, skip_serializing_if = "is_default")]
+        gap: Gap,
+        /// What becomes of a boundary at a local time that comes twice.
+        #[serde(default, skip_serializing_if = "is_default")]
+        fold: Fold,
     },
     /// A boundary every `every`, the first one `every` after the beginning. For engines whose horizon is short.
     Interval {
@@ -36,6 +43,10 @@ pub enum Schedule {
         /// How many boundaries the run watches, 1 to 1,000.
         periods: u32,
     },
+}
+
+fn is_default<T: Default + PartialEq>(knob: &T) -> bool {
+    *knob == T::default()
 }
 
 /// Why a schedule cannot be used. Lowercase fragments that fit "… in the schedule".
@@ -69,6 +80,8 @@ impl Default for Schedule {
             zone: "Asia/Shanghai".to_owned(),
             from: jiff::civil::date(2026, 1, 9).at(0, 0, 0, 0),
             periods: 3,
+            gap: Gap::default(),
+            fold: Fold::default(),
         }
     }
 }
@@ -78,8 +91,10 @@ impl Default for Schedule {
 pub struct Calendar {
     /// What a perfect clock shows when the run begins.
     pub origin: Origin,
-    /// The watched periods, in order. Never empty.
+    /// The watched periods, in order. Never empty, but for a node that does not know the schedule.
     pub periods: Vec<Period>,
+    /// Periods for which nodes wake a second time, and when: their local time comes twice ([`Fold::Both`]).
+    pub again: Vec<Period>,
     /// The first boundary after the watched ones. A run may end before it.
     pub beyond: Period,
     /// Where the story is told.
@@ -99,36 +114,20 @@ impl Schedule {
 
     /// Works out the watched periods.
     ///
-    /// # Panics
-    /// Never: the watched periods were counted.
-    ///
     /// # Errors
     /// The cron text, the zone, or the number of periods is no good.
     pub fn calendar(&self) -> Result<Calendar, ScheduleError> {
         match self {
-            Schedule::Cron { cron, zone, from, periods } => {
-                let tz = TimeZone::get(zone).map_err(|_| ScheduleError::Zone { zone: zone.clone() })?;
-                let parsed = parse(cron)?;
-                let start = from.to_zoned(tz.clone()).map_err(|_| ScheduleError::Range {
+            Schedule::Cron { cron, zone, from, periods, gap, fold } => {
+                let zone = civil::zone(zone)?;
+                let start = from.to_zoned(zone.clone()).map_err(|_| ScheduleError::Range {
                     what: "`from`",
                     bound: "a representable local time",
                     given: from.to_string(),
                 })?;
                 let count = in_range(*periods)?;
-                let mut at = start.clone();
-                let mut found = Vec::with_capacity(count + 1);
-                while found.len() <= count {
-                    at = parsed
-                        .find_next_occurrence(&at, false)
-                        .map_err(|_| ScheduleError::NoBoundary { text: cron.clone(), after: at.to_string() })?;
-                    let period = Period { id: PeriodId::on(at.date()), due: at.timestamp().into() };
-                    if found.last().is_some_and(|last: &Period| last.id == period.id) {
-                        return Err(ScheduleError::SameDay { text: cron.clone(), date: at.date() });
-                    }
-                    found.push(period);
-                }
-                let beyond = found.pop().expect("one more than the watched periods was found");
-                Ok(Calendar { origin: Origin(start.timestamp().into()), periods: found, beyond, zone: tz })
+                let origin = Origin(start.timestamp().into());
+                Boundaries::of(cron, &zone, *from, (*gap, *fold))?.calendar(origin, |found| count < found.len())
             }
             Schedule::Interval { every, periods } => {
                 let count = in_range(*periods)?;
@@ -137,10 +136,91 @@ impl Schedule {
                 }
                 let origin = Origin(WallTime::from(Timestamp::from_second(1_767_888_000).expect("9 January 2026 UTC")));
                 let period = |n: usize| Period { id: PeriodId(n as i64), due: origin.wall(SimTime::ZERO + *every * n as u32) };
-                Ok(Calendar { origin, periods: (1..=count).map(period).collect(), beyond: period(count + 1), zone: TimeZone::UTC })
+                let periods = (1..=count).map(period).collect();
+                Ok(Calendar { origin, periods, again: Vec::new(), beyond: period(count + 1), zone: TimeZone::UTC })
             }
         }
     }
+
+    /// What the boundaries of `truth`, this schedule worked out, are for a node that has another time zone, or another
+    /// cron text: the same nominal dates at other instants, or other dates. An interval counts its boundaries in local time too.
+    ///
+    /// # Errors
+    /// The zone or the cron text is no good, or has more than 1,000 boundaries until the last watched one.
+    pub fn seen_with(&self, zone: Option<&str>, cron: Option<&str>, truth: &Calendar) -> Result<Calendar, ScheduleError> {
+        let other = zone.map(civil::zone).transpose()?;
+        let there = other.clone().unwrap_or_else(|| truth.zone.clone());
+        match self {
+            Schedule::Cron { cron: own, from, gap, fold, .. } => {
+                let last = truth.periods.last().map(|last| last.id);
+                let boundaries = Boundaries::of(cron.unwrap_or(own), &there, *from, (*gap, *fold))?;
+                boundaries.calendar(truth.origin, |found| found.last().map(|newest| newest.id) > last)
+            }
+            Schedule::Interval { .. } => {
+                let moved = |period: &Period| {
+                    let local = truth.zone.to_datetime(period.due.timestamp());
+                    let found = civil::instants(&there, local, Gap::Shift, Fold::First);
+                    Period { due: found.first().map_or(period.due, |due| (*due).into()), ..*period }
+                };
+                let periods = truth.periods.iter().map(moved).collect();
+                Ok(Calendar { periods, beyond: moved(&truth.beyond), zone: there, ..truth.clone() })
+            }
+        }
+    }
+}
+
+/// The boundaries of a cron text in a zone, one after the other.
+///
+/// The text is matched against local time alone; what a local time means is for [`civil`] to say.
+struct Boundaries {
+    text: String,
+    cron: Cron,
+    zone: TimeZone,
+    rules: (Gap, Fold),
+    /// The last local time that was matched, as if it were UTC.
+    at: Zoned,
+}
+
+impl Boundaries {
+    fn of(text: &str, zone: &TimeZone, from: DateTime, rules: (Gap, Fold)) -> Result<Boundaries, ScheduleError> {
+        let at = from.to_zoned(TimeZone::UTC).map_err(|_| no_boundary(text, from))?;
+        Ok(Boundaries { text: text.to_owned(), cron: parse(text)?, zone: zone.clone(), rules, at })
+    }
+
+    /// The next boundary that comes at all, and when it comes a second time, if it does.
+    fn following(&mut self) -> Result<(Period, Option<Period>), ScheduleError> {
+        loop {
+            let next = self.cron.find_next_occurrence(&self.at, false);
+            self.at = next.map_err(|_| no_boundary(&self.text, self.at.datetime()))?;
+            let id = PeriodId::on(self.at.date());
+            let mut instants = civil::instants(&self.zone, self.at.datetime(), self.rules.0, self.rules.1).into_iter();
+            if let Some(due) = instants.next() {
+                let period = |at: Timestamp| Period { id, due: at.into() };
+                return Ok((period(due), instants.next().map(period)));
+            }
+        }
+    }
+
+    /// Boundaries until `enough` are found: the last one is beyond the watched.
+    fn calendar(mut self, origin: Origin, enough: impl Fn(&[Period]) -> bool) -> Result<Calendar, ScheduleError> {
+        let (mut found, mut again) = (Vec::<Period>::new(), Vec::new());
+        while !enough(&found) {
+            let (period, second) = self.following()?;
+            if found.last().is_some_and(|last| last.id == period.id) {
+                return Err(ScheduleError::SameDay { text: self.text, date: self.at.date() });
+            }
+            found.push(period);
+            again.extend(second);
+            in_range(u32::try_from(found.len() - 1).unwrap_or(u32::MAX).max(1))?;
+        }
+        let beyond = found.pop().ok_or_else(|| no_boundary(&self.text, self.at.datetime()))?;
+        again.retain(|second| second.id != beyond.id);
+        Ok(Calendar { origin, periods: found, again, beyond, zone: self.zone })
+    }
+}
+
+fn no_boundary(text: &str, after: DateTime) -> ScheduleError {
+    ScheduleError::NoBoundary { text: text.to_owned(), after: after.to_string() }
 }
 
 fn parse(cron: &str) -> Result<Cron, ScheduleError> {
@@ -170,6 +250,17 @@ impl Calendar {
         self.periods.iter().copied().filter(move |p| p.due <= now)
     }
 
+    /// The first time after `behind` at which a node wakes, and for which watched period.
+    pub fn next_waking(&self, behind: WallTime) -> Option<Period> {
+        self.periods.iter().chain(&self.again).copied().filter(|period| behind < period.due).min_by_key(|period| period.due)
+    }
+
+    /// The same calendar for somebody who does not know what is scheduled.
+    #[must_use]
+    pub fn unknown(&self) -> Calendar {
+        Calendar { periods: Vec::new(), again: Vec::new(), ..self.clone() }
+    }
+
     /// The watched period with this id.
     pub fn period(&self, id: PeriodId) -> Option<Period> {
         self.periods.iter().copied().find(|p| p.id == id)
@@ -183,5 +274,85 @@ impl Calendar {
     /// When, in true time, a period truly ends.
     pub fn due(&self, period: Period) -> SimTime {
         self.origin.sim(period.due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    fn of(cron: &str, zone: &str, from: DateTime, gap: Gap, fold: Fold) -> Calendar {
+        Schedule::Cron { cron: cron.to_owned(), zone: zone.to_owned(), from, periods: 2, gap, fold }.calendar().expect("a good schedule")
+    }
+
+    fn shown(calendar: &Calendar) -> Vec<String> {
+        calendar.periods.iter().map(|p| format!("{} {}", p.id, p.due.timestamp())).collect()
+    }
+
+    /// By default a boundary comes when croner says, which knows the zone: in a gap, in a fold, and in all the years around.
+    #[test]
+    fn the_defaults_are_what_croner_does() {
+        for (cron, zone) in [("30 2 * * *", "America/New_York"), ("0 0 * * *", "America/Havana"), ("15 2 * * *", "Australia/Lord_Howe")] {
+            let tz = TimeZone::get(zone).unwrap();
+            let from = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
+            let schedule =
+                Schedule::Cron { cron: cron.to_owned(), zone: zone.to_owned(), from, periods: 730, gap: Gap::End, fold: Fold::First };
+            let mut at = from.to_zoned(tz).unwrap();
+            for period in schedule.calendar().unwrap().periods {
+                at = parse(cron).unwrap().find_next_occurrence(&at, false).unwrap();
+                assert_eq!(period.due, at.timestamp().into(), "{} in {zone}", period.id);
+            }
+        }
+    }
+
+    /// Midnight of 8 March 2026 does not exist in Havana: that period ends at 01:00, or there is none.
+    #[test]
+    fn a_period_keeps_its_date_in_a_gap() {
+        let at = |gap| shown(&of("0 0 8,22 * *", "America/Havana", jiff::civil::date(2026, 3, 7).at(0, 0, 0, 0), gap, Fold::First));
+        assert_eq!(at(Gap::End), ["2026-03-08 2026-03-08T05:00:00Z", "2026-03-22 2026-03-22T04:00:00Z"]);
+        assert_eq!(at(Gap::Skip), ["2026-03-22 2026-03-22T04:00:00Z", "2026-04-08 2026-04-08T04:00:00Z"]);
+    }
+
+    /// Midnight of 1 November 2026 comes twice there: one period, and two times to wake for it.
+    #[test]
+    fn a_period_ends_once_and_may_be_woken_for_twice() {
+        let at = |fold| of("0 0 1,15 * *", "America/Havana", jiff::civil::date(2026, 10, 31).at(0, 0, 0, 0), Gap::End, fold);
+        let [first, second, both] = [Fold::First, Fold::Second, Fold::Both].map(at);
+        assert_eq!((shown(&first), first.again.len()), (shown(&both), 0));
+        assert_eq!(second.periods[0].due, first.periods[0].due + 1.hours());
+        assert_eq!(both.again, [second.periods[0]]);
+        let mut behind = both.origin.0;
+        let wakings: Vec<WallTime> =
+            std::iter::from_fn(|| both.next_waking(behind).inspect(|next| behind = next.due)).map(|p| p.due).collect();
+        assert_eq!(wakings, [first.periods[0].due, second.periods[0].due, both.periods[1].due]);
+    }
+
+    /// The same nominal dates, at other instants: on 29 March 2026 Berlin has summer time, and Shanghai never has.
+    #[test]
+    fn another_zone_moves_each_boundary_by_its_own_offset() {
+        let from = jiff::civil::date(2026, 3, 27).at(0, 0, 0, 0);
+        let schedule = Schedule::Cron {
+            cron: "0 3 28,30 * *".to_owned(),
+            zone: "Asia/Shanghai".to_owned(),
+            from,
+            periods: 2,
+            gap: Gap::End,
+            fold: Fold::First,
+        };
+        let truth = schedule.calendar().unwrap();
+        let there = schedule.seen_with(Some("Europe/Berlin"), None, &truth).unwrap();
+        let later: Vec<i64> =
+            truth.periods.iter().zip(&there.periods).map(|(here, there)| (there.due.0 - here.due.0) / 3_600_000).collect();
+        assert_eq!(later, [7, 6]);
+        let other = schedule.seen_with(None, Some("0 3 * * *"), &truth).unwrap();
+        assert_eq!(shown(&other).len(), 3, "28, 29, 30: {:?}", shown(&other));
+        let unmoved = Schedule::Interval { every: 6.minutes(), periods: 2 };
+        let truth = unmoved.calendar().unwrap();
+        let ahead = unmoved.seen_with(Some("+00:00:04"), None, &truth).unwrap();
+        assert_eq!(
+            ahead.periods.iter().map(|p| p.due + 4.seconds()).collect::<Vec<_>>(),
+            truth.periods.iter().map(|p| p.due).collect::<Vec<_>>()
+        );
     }
 }

@@ -75,6 +75,10 @@ const MARK: Returning = Returning {
 const SETTLE: &str = "INSERT INTO settlement (period, node, attempt, at) VALUES ($1, $2, $3, $4)";
 const NOW: Text =
     Text::new("SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint", "SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)");
+const DUE: Text = Text::new(
+    "SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint, due FROM task WHERE period = $1",
+    "SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED), due FROM task WHERE period = $1",
+);
 /// The published body ranks whoever was last active before the end, the end included.
 const TOP: &str = "SELECT player, points FROM points WHERE last_active <= $1 AND points > 0 ORDER BY points DESC, player LIMIT 30";
 const RESET: &str = "UPDATE points SET points = 0";
@@ -161,7 +165,7 @@ pub async fn atomic_job(
     let settled = context
         .sql()
         .transaction(async || {
-            let Some(now) = due(context, period).await? else { return Ok(None) };
+            let Some(Due { period, now }) = due(context, period).await? else { return Ok(None) };
             if !decide(now).await? {
                 return Ok(None);
             }
@@ -189,14 +193,26 @@ pub async fn unfinished(context: &Context) -> Result<Vec<PeriodId>, Error> {
     Ok(due.filter(|id| !finished.contains(id)).collect())
 }
 
-/// The database's clock, if it says that the period is due. Inside the settlement transaction
-/// this keeps a node with a fast clock from settling early.
+/// A period that is over, by the schedule and the clock of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// The period, with the end that the planner has stored. A node that has another time zone works out another one.
+    pub period: Period,
+    /// The database's clock.
+    pub now: WallTime,
+}
+
+/// The period, if the database says that it is over: its clock, and the end that it has stored. Inside the settlement
+/// transaction this keeps a node with a fast clock, or in another time zone, from settling early, and makes it count
+/// what belongs to the period.
 ///
 /// # Errors
 /// As every step.
-pub async fn due(context: &Context, period: Period) -> Result<Option<WallTime>, Error> {
-    let now = clock(context, "tx.due").await?;
-    Ok((period.due <= now).then_some(now))
+pub async fn due(context: &Context, period: Period) -> Result<Option<Due>, Error> {
+    let rows = context.sql().query("tx.due", DUE, &[int(&period.id.0)]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let due = Due { now: WallTime(column(row, 0)?), period: Period { due: WallTime(column(row, 1)?), ..period } };
+    Ok((due.period.due <= due.now).then_some(due))
 }
 
 /// What the database's clock shows.

@@ -12,6 +12,7 @@ use crate::id::PeriodId;
 use crate::scenario::GuardKnobs;
 use crate::settlement::Period;
 use crate::store::sql::{Returning, Text, column, int};
+use crate::strategy::body::Due;
 use crate::strategy::payment::{self, Queued};
 use crate::strategy::{Context, Error, body};
 use crate::time::millis;
@@ -173,7 +174,7 @@ impl Claim {
         context
             .sql()
             .transaction(async || {
-                let Some(now) = body::due(context, period).await? else { return Ok(None) };
+                let Some(Due { period, now }) = body::due(context, period).await? else { return Ok(None) };
                 let queued = body::settle_queued(context, period, self.attempt, now).await?;
                 let current = context.sql().execute("tx.done", DONE, &[int(&period.id.0), int(&self.attempt)]).await?;
                 Ok((current == 1).then_some(queued))

@@ -6,7 +6,7 @@ use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::body::{self, JOB_STEPS};
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, SETTLES_BY_ITS_OWN_ZONE, Strategy, pinned};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -36,12 +36,15 @@ impl Strategy for NoGuard {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        vec![Expectation::Must {
-            class: FaultClass::Calm,
-            letters: &[Letter::D],
-            because: "nothing keeps the second node from settling what the first has settled",
-            plan: pinned::calm,
-        }]
+        vec![
+            Expectation::Must {
+                class: FaultClass::Calm,
+                letters: &[Letter::D],
+                because: "nothing keeps the second node from settling what the first has settled",
+                plan: pinned::calm,
+            },
+            SETTLES_BY_ITS_OWN_ZONE,
+        ]
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
@@ -75,12 +78,15 @@ impl Strategy for LocalMutex {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        vec![Expectation::Must {
-            class: FaultClass::Calm,
-            letters: &[Letter::D],
-            because: "each process locks a mutex of its own, and nobody else's",
-            plan: pinned::calm,
-        }]
+        vec![
+            Expectation::Must {
+                class: FaultClass::Calm,
+                letters: &[Letter::D],
+                because: "each process locks a mutex of its own, and nobody else's",
+                plan: pinned::calm,
+            },
+            SETTLES_BY_ITS_OWN_ZONE,
+        ]
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

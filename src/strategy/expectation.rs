@@ -6,6 +6,7 @@ use crate::id::Letter;
 use crate::plan::FaultPlan;
 use crate::scenario::Scenario;
 use crate::settlement::Calendar;
+use crate::strategy::pinned;
 
 /// A plan that shows a must-break cell without luck. It is run first.
 pub type Pinned = fn(&Scenario, &Calendar) -> FaultPlan;
@@ -38,6 +39,14 @@ pub enum Expectation {
     /// These letters must never break.
     Never { scope: Scope, letters: &'static [Letter], because: &'static str },
 }
+
+/// What is expected of every guard whose transaction asks nobody but its own node whether a period is due.
+pub(super) const SETTLES_BY_ITS_OWN_ZONE: Expectation = Expectation::must(
+    FaultClass::Civil,
+    &[Letter::E],
+    "a node in a zone to the east comes before the period ends, and nobody else is asked whether it is due",
+    pinned::one_node_east,
+);
 
 impl Expectation {
     /// These letters must never break, whatever goes wrong.

@@ -4,7 +4,7 @@
 use crate::id::HostId;
 use crate::plan::{Direction, Fault, FaultPlan, Harm, Moved, Target, Trigger};
 use crate::scenario::Scenario;
-use crate::settlement::Calendar;
+use crate::settlement::{Calendar, ahead_of, most_ahead_ms};
 use crate::strategy::context::WORK;
 use crate::time::Span;
 use crate::trace::{Phase, StepName};
@@ -51,6 +51,15 @@ pub fn leader_loses_power(scenario: &Scenario, _: &Calendar) -> FaultPlan {
 /// The leader stops early in its term: its lease runs out and another is elected before the boundary.
 pub fn leader_pauses(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_term(scenario, 3, Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
+}
+
+/// One node takes boundaries for those of a zone an hour to the east, or, where the first period is shorter than that,
+/// as far as there is time: it comes when the period has not ended, and is done before that.
+pub fn one_node_east(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
+    let first = calendar.next_after(calendar.origin.0);
+    let hour: i64 = 3_600_000 / i64::from(scenario.time_scale.max(1));
+    let zone = ahead_of(&calendar.zone, first.due, hour.min(most_ahead_ms(calendar.due(first))));
+    FaultPlan::of([Harm::Zone { host: Target::Host(HostId::node(0)), zone }.when(Trigger::start())])
 }
 
 /// The first node in the middle of the job dies.

@@ -15,6 +15,7 @@ use crate::id::{Letter, PeriodId};
 use crate::scenario::Rules;
 use crate::settlement::Period;
 use crate::step::{Step, joined};
+use crate::strategy::body::Due;
 use crate::strategy::context::WORK;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body, marker, payment, pinned};
 use crate::trace::Belief;
@@ -136,7 +137,7 @@ impl Strategy for TwoPhaseCommit {
         let prepared = context
             .sql()
             .prepared(async || {
-                let Some(now) = body::due(context, period).await? else { return Ok(None) };
+                let Some(Due { period, now }) = body::due(context, period).await? else { return Ok(None) };
                 if !marker::mark(context, period, now).await? {
                     return Ok(None);
                 }

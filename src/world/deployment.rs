@@ -1,11 +1,11 @@
 //! A validated scenario, worked out once and run many times.
 
 use crate::host::Host;
-use crate::id::{FaultId, HostId};
+use crate::id::{FaultId, HostId, NodeId};
 use crate::invariant::{self, History, InvariantId, Need, Verdict};
 use crate::node;
 use crate::plan::{FaultPlan, Misplanned, Trigger, duration};
-use crate::scenario::{Misconfigured, Scenario};
+use crate::scenario::{Misconfigured, Override, Scenario};
 use crate::seed::Seed;
 use crate::settlement::Calendar;
 use crate::step;
@@ -37,6 +37,8 @@ const TICKS: u64 = 50_000;
 pub struct Deployment {
     scenario: Arc<Scenario>,
     calendar: Arc<Calendar>,
+    /// What each node knows of both.
+    known: Vec<node::Known>,
     strategy: &'static dyn Strategy,
     engine: EngineKind,
 }
@@ -76,8 +78,10 @@ impl Deployment {
             return Err(Misconfigured::Unclear { name: strategy.name().to_owned(), what });
         }
         scenario.validate().map_err(|mut found| found.swap_remove(0))?;
-        let calendar = scenario.schedule.calendar().map_err(Misconfigured::from)?;
-        Ok(Deployment { scenario: Arc::new(scenario), calendar: Arc::new(calendar), strategy, engine })
+        let calendar = Arc::new(scenario.schedule.calendar().map_err(Misconfigured::from)?);
+        let scenario = Arc::new(scenario);
+        let known = (0..scenario.nodes).map(|node| known(&scenario, &calendar, node)).collect::<Result<_, _>>()?;
+        Ok(Deployment { scenario, calendar, known, strategy, engine })
     }
 
     fn short_enough(self) -> Result<Deployment, Misconfigured> {
@@ -242,6 +246,21 @@ impl Deployment {
         self.scenario.node.poll * 3 + self.scenario.node.work * 2
     }
 
+    /// What each node knows in a run: a plan may give it another time zone.
+    fn known_in(&self, world: &World) -> Vec<node::Known> {
+        let mut known = self.known.clone();
+        for (node, known) in (0..).map(NodeId).zip(&mut known) {
+            let Some((fault, zone)) = world.faults.zone_of(HostId::Node(node)) else { continue };
+            let other = self.scenario.override_of(node.0).cloned().unwrap_or_default();
+            let there = Override { zone: Some(zone.to_owned()), ..other };
+            // `check_plan` refuses a zone that there is not.
+            let Ok(calendar) = there.calendar(&self.scenario.schedule, &self.calendar) else { continue };
+            known.calendar = Arc::new(calendar);
+            world.moved(node, fault, Arc::clone(&known.calendar));
+        }
+        known
+    }
+
     fn boots(
         &self,
         seed: Seed,
@@ -254,6 +273,7 @@ impl Deployment {
             strategy: self.strategy,
             scenario: Arc::clone(&self.scenario),
             calendar: Arc::clone(&self.calendar),
+            known: self.known_in(world),
             attempts: (0..self.scenario.nodes).map(|_| Cell::new(0)).collect(),
         });
         // Where the players' clock is wrong, nobody knows what they earn before a true time: they earn what they did.
@@ -286,6 +306,15 @@ impl Deployment {
         };
         self.hosts().into_iter().map(|id| (id, boot(id))).collect()
     }
+}
+
+/// The deployment as a node knows it: the deployment itself, unless something is said about that node.
+fn known(scenario: &Arc<Scenario>, calendar: &Arc<Calendar>, node: u8) -> Result<node::Known, Misconfigured> {
+    let Some(other) = scenario.override_of(node) else {
+        return Ok(node::Known { scenario: Arc::clone(scenario), calendar: Arc::clone(calendar) });
+    };
+    let calendar = other.calendar(&scenario.schedule, calendar)?;
+    Ok(node::Known { scenario: Arc::new(scenario.known_to(node)), calendar: Arc::new(calendar) })
 }
 
 /// The state behind the servers: it survives their processes.

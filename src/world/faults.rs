@@ -2,7 +2,7 @@
 //!
 //! A fault is *fired* when it struck and *felt* when some host noticed. A crash, a power cut or
 //! a pause is felt when it interrupted an attempt or covered a boundary; a wrong clock when its
-//! owner acted by it; a loss in the lease store when somebody held what was lost; what happens
+//! owner acted by it; another time zone when its owner acted by a boundary of it; a loss in the lease store when somebody held what was lost; what happens
 //! to segments is reported by the engine.
 
 mod lease;
@@ -96,6 +96,14 @@ impl Faults {
             _ => false,
         };
         self.plan.iter().any(struck)
+    }
+
+    /// The time zone that the plan gives this node, if it does, and by which fault.
+    pub(super) fn zone_of(&self, node: HostId) -> Option<(FaultId, &str)> {
+        self.each().find_map(|(id, fault)| match &fault.harm {
+            Harm::Zone { host, zone } if [Target::Host(node), Target::AllNodes].contains(host) => Some((id, zone.as_str())),
+            _ => None,
+        })
     }
 
     /// How far a replica of the lease store may be behind, if one is promoted at all.
@@ -229,6 +237,8 @@ impl World {
                     self.drift(h, ppm, lasts);
                 }
             }
+            // What it changes was changed before its host booted.
+            Harm::Zone { .. } => {}
             Harm::LeaseWipe { back_after } => self.wipe_leases(id, back_after),
             Harm::LeaseEvict => self.evict_lease(id),
             Harm::LeaseFailover { lag, back_after } => self.fail_over_leases(id, lag, back_after),

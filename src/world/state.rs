@@ -1,10 +1,11 @@
 //! The truth about a run while it runs: history, clocks, and which process is up.
 
-use crate::id::{AttemptId, FaultId, HostId};
+use crate::id::{AttemptId, FaultId, HostId, NodeId};
+use crate::node;
 use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
 use crate::step::Step;
-use crate::time::SimTime;
+use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, Proof, Trace};
 use crate::world::clock::Clock;
 use crate::world::engine::{Engine, Observer, Refused, Reseed};
@@ -13,6 +14,7 @@ use crate::world::servers::lease::LeaseStore;
 use crate::world::servers::postgres::Database;
 use rand::RngExt;
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -56,6 +58,8 @@ pub(super) struct World {
     steps: &'static [Step],
     /// Those that it makes and does not declare as what they are, in the order of their first time.
     undeclared: RefCell<Vec<Step>>,
+    /// The nodes to which the plan gives another time zone: by which fault, and when boundaries come there.
+    zones: RefCell<BTreeMap<NodeId, (FaultId, Arc<Calendar>)>>,
     /// What a server was asked for first that it does not simulate.
     not_offered: RefCell<Option<(HostId, String)>>,
     /// Weak, for the engine owns the hosts, and they own the world.
@@ -95,6 +99,7 @@ impl World {
             complaints: RefCell::default(),
             steps,
             undeclared: RefCell::default(),
+            zones: RefCell::default(),
             not_offered: RefCell::default(),
             engine: OnceCell::new(),
             calendar,
@@ -156,12 +161,16 @@ impl World {
         let now = self.now();
         self.trace.borrow_mut().push(now, event);
         match event {
-            Event::AttemptBegan { attempt, .. } => {
+            Event::AttemptBegan { attempt, wall, .. } => {
                 let host = HostId::Node(attempt.node);
                 self.hosts.borrow_mut()[host.index()].attempt = Some(attempt);
                 self.acted_by_its_clock(host);
+                self.acted_by_its_zone(attempt.node, wall);
             }
-            Event::Looked { node, .. } => self.acted_by_its_clock(HostId::Node(node)),
+            Event::Looked { node, wall } => {
+                self.acted_by_its_clock(HostId::Node(node));
+                self.acted_by_its_zone(node, wall);
+            }
             Event::AttemptEnded { attempt, .. } => self.hosts.borrow_mut()[HostId::Node(attempt.node).index()].attempt = None,
             Event::LeaseGranted { ttl_ms: 1.., .. } | Event::LeaseExtended { ttl_ms: 1.., .. } | Event::LeaseExpired { .. } => {
                 self.acted_by_its_clock(HostId::Lease);
@@ -184,6 +193,21 @@ impl World {
         for fault in self.faults.of_clock(host) {
             self.feel(fault, Proof::WrongClock { host, by_ms });
         }
+    }
+
+    /// The plan gives a node another time zone.
+    pub(super) fn moved(&self, node: NodeId, by: FaultId, there: Arc<Calendar>) {
+        self.zones.borrow_mut().insert(node, (by, there));
+    }
+
+    /// A node that acts when its own zone says that a period has ended, and not when it truly did, shows that its zone is another.
+    fn acted_by_its_zone(&self, node: NodeId, wall: WallTime) {
+        let zones = self.zones.borrow();
+        let Some((fault, there)) = zones.get(&node) else { return };
+        let Some(own) = there.due_at(wall).last() else { return };
+        let Some(truth) = self.calendar.period(own.id).filter(|truth| truth.due != own.due) else { return };
+        let by_ms = own.due.0 - truth.due.0;
+        self.feel(*fault, Proof::OtherZone { host: HostId::Node(node), period: own.id, by_ms });
     }
 
     /// Whether the present process of a host is being scheduled.
@@ -253,7 +277,7 @@ impl World {
     /// A step is being made: fault plans can only aim at it if it is declared as what it is.
     pub(super) fn made(&self, step: Step) {
         let mut undeclared = self.undeclared.borrow_mut();
-        if !self.steps.contains(&step) && !undeclared.contains(&step) {
+        if !self.steps.contains(&step) && step != node::CHECKS && !undeclared.contains(&step) {
             undeclared.push(step);
         }
     }

@@ -48,7 +48,8 @@ fn kinds(harm: &Harm, at_a_step: bool) -> Vec<Harm> {
         | Harm::LeaseEvict
         | Harm::LeaseStall { .. }
         | Harm::CommitFails { .. }
-        | Harm::SessionEnds { .. } => Vec::new(),
+        | Harm::SessionEnds { .. }
+        | Harm::Zone { .. } => Vec::new(),
     }
 }
 
@@ -88,7 +89,8 @@ pub fn targets(harm: &mut Harm) -> Vec<&mut Target> {
         | Harm::ClockOffset { host, .. }
         | Harm::ClockDrift { host, .. }
         | Harm::CommitFails { host }
-        | Harm::SessionEnds { host } => vec![host],
+        | Harm::SessionEnds { host }
+        | Harm::Zone { host, .. } => vec![host],
         Harm::Partition { host, from, .. } | Harm::ReplyLost { host, from } | Harm::Late { host, from, .. } => vec![host, from],
         Harm::SlowStep { .. }
         | Harm::JobError { .. }

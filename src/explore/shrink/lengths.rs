@@ -83,7 +83,8 @@ fn lengths(harm: &mut Harm) -> Vec<&mut Duration> {
         | Harm::ClockOffset { .. }
         | Harm::LeaseEvict
         | Harm::CommitFails { .. }
-        | Harm::SessionEnds { .. } => Vec::new(),
+        | Harm::SessionEnds { .. }
+        | Harm::Zone { .. } => Vec::new(),
     }
 }
 

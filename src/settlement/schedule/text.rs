@@ -1,7 +1,7 @@
 //! How a schedule is read from TOML: all keys at once, sorted out afterwards, because serde's
 //! own tagged enums forget in which line a value stood.
 
-use crate::settlement::Schedule;
+use crate::settlement::{Fold, Gap, Schedule};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ pub(super) struct ScheduleTable {
     #[serde(default, with = "optional_duration")]
     every: Option<Duration>,
     periods: Option<u32>,
+    gap: Option<Gap>,
+    fold: Option<Fold>,
 }
 
 #[derive(Deserialize)]
@@ -45,7 +47,7 @@ impl TryFrom<ScheduleTable> for Schedule {
             |has: &str, key: &str, form: &str| format!("a schedule of kind `{kind}` {has} `{key}`; write `kind = \"{kind}\", {form}`");
         let needs = |key, form| wrong("needs", key, form);
         let foreign = |key, form| wrong("has no", key, form);
-        let ScheduleTable { kind, cron, zone, from, every, periods } = table;
+        let ScheduleTable { kind, cron, zone, from, every, periods, gap, fold } = table;
         match kind {
             Kind::Cron if every.is_some() => Err(foreign("every", CRON)),
             Kind::Cron => Ok(Schedule::Cron {
@@ -53,9 +55,13 @@ impl TryFrom<ScheduleTable> for Schedule {
                 zone: zone.ok_or_else(|| needs("zone", CRON))?,
                 from: from.ok_or_else(|| needs("from", CRON))?,
                 periods: periods.ok_or_else(|| needs("periods", CRON))?,
+                gap: gap.unwrap_or_default(),
+                fold: fold.unwrap_or_default(),
             }),
             Kind::Interval if cron.is_some() => Err(foreign("cron", INTERVAL)),
             Kind::Interval if zone.is_some() => Err(foreign("zone", INTERVAL)),
+            Kind::Interval if gap.is_some() => Err(foreign("gap", INTERVAL)),
+            Kind::Interval if fold.is_some() => Err(foreign("fold", INTERVAL)),
             Kind::Interval if from.is_some() => Err(foreign("from", INTERVAL)),
             Kind::Interval => Ok(Schedule::Interval {
                 every: every.ok_or_else(|| needs("every", INTERVAL))?,

@@ -20,6 +20,7 @@ use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::log::{Answer, Command};
 use crate::store::sql::int;
+use crate::strategy::body::Due;
 use crate::strategy::context::WORK;
 use crate::strategy::payment;
 use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
@@ -64,7 +65,7 @@ impl ConsensusLog {
         let carried = context
             .sql()
             .transaction(async || {
-                let Some(now) = body::due(context, period).await? else { return Ok(None) };
+                let Some(Due { period, now }) = body::due(context, period).await? else { return Ok(None) };
                 if context.sql().execute("tx.carried", CARRIED_OUT, &[int(&period.id.0), int(&decision.token)]).await? == 0 {
                     return Ok(Some(None));
                 }

@@ -16,6 +16,7 @@ use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::store::StoreError;
 use crate::store::sql::{Returning, column, int};
+use crate::strategy::body::Due;
 use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
@@ -55,7 +56,7 @@ impl LeaseFenced {
         context
             .sql()
             .transaction(async || {
-                let Some(now) = body::due(context, period).await? else { return Ok(None) };
+                let Some(Due { period, now }) = body::due(context, period).await? else { return Ok(None) };
                 if context.sql().query("tx.fence", CURRENT, &[int(&token), int(&period.id.0)]).await?.is_empty() {
                     return Ok(None);
                 }

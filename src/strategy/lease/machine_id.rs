@@ -9,7 +9,7 @@ use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, SETTLES_BY_ITS_OWN_ZONE, Strategy, pinned};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -70,6 +70,7 @@ impl Strategy for LeaseMachineId {
                 because: "the store forgets the lease while the job goes on, grants it again, and both settle",
                 plan: pinned::evicted_in_the_job,
             },
+            SETTLES_BY_ITS_OWN_ZONE,
         ]
     }
 

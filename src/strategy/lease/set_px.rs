@@ -10,7 +10,7 @@ use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, SETTLES_BY_ITS_OWN_ZONE, Strategy, pinned};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -86,13 +86,17 @@ impl Strategy for LeaseSetPx {
                     because: "the others were refused and do not come back, and the holder is dead",
                     plan: pinned::crash_in_the_job,
                 },
+                SETTLES_BY_ITS_OWN_ZONE,
             ],
-            Policy::Retry => vec![Expectation::Must {
-                class: FaultClass::Calm,
-                letters: &[Letter::D],
-                because: "a lease excludes overlap, not repetition: the next node settles as soon as the holder lets go",
-                plan: pinned::calm,
-            }],
+            Policy::Retry => vec![
+                Expectation::Must {
+                    class: FaultClass::Calm,
+                    letters: &[Letter::D],
+                    because: "a lease excludes overlap, not repetition: the next node settles as soon as the holder lets go",
+                    plan: pinned::calm,
+                },
+                SETTLES_BY_ITS_OWN_ZONE,
+            ],
             Policy::RetryChecked => vec![
                 Expectation::Must {
                     class: FaultClass::Pause,
@@ -112,6 +116,7 @@ impl Strategy for LeaseSetPx {
                     because: "the store forgets the lease while the job goes on, grants it again, and both settle",
                     plan: pinned::evicted_in_the_job,
                 },
+                SETTLES_BY_ITS_OWN_ZONE,
             ],
         }
     }

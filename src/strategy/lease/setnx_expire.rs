@@ -8,7 +8,7 @@ use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, SETTLES_BY_ITS_OWN_ZONE, Strategy, pinned};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -60,6 +60,7 @@ impl Strategy for LeaseSetnxExpire {
                 because: "the store restarts between the two commands: the key is kept, its expiry never set, and the deletion fails as well",
                 plan: pinned::lease_store_restarts_before_the_expiry,
             },
+            SETTLES_BY_ITS_OWN_ZONE,
         ]
     }
 

@@ -17,7 +17,7 @@ use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::owned_lease::OwnedLease;
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, SETTLES_BY_ITS_OWN_ZONE, Strategy, pinned};
 use crate::trace::Belief;
 use async_trait::async_trait;
 use std::rc::Rc;
@@ -186,6 +186,7 @@ impl Strategy for LeaseWatchdog {
                     because: "the store forgets the lease after the holder's last look and grants it again, and both settle",
                     plan: pinned::emptied_before_the_transaction,
                 },
+                SETTLES_BY_ITS_OWN_ZONE,
             ],
             Wrong::Silent => vec![
                 Expectation::Must {
@@ -200,19 +201,26 @@ impl Strategy for LeaseWatchdog {
                     because: "the store forgets the lease, the renewal is refused, and nobody tells the job",
                     plan: pinned::evicted_in_the_job,
                 },
+                SETTLES_BY_ITS_OWN_ZONE,
             ],
-            Wrong::Orphan => vec![Expectation::Must {
-                class: FaultClass::JobError,
-                letters: &[Letter::L],
-                because: "a lease that is renewed for a worker that is gone keeps everybody out, its own node included",
-                plan: pinned::job_error,
-            }],
-            Wrong::Unowned => vec![Expectation::Must {
-                class: FaultClass::Pause,
-                letters: &[Letter::D],
-                because: "the holder wakes while another has the lease, extends it, and believes that it is still its own",
-                plan: pinned::pause_into_the_next_job,
-            }],
+            Wrong::Orphan => vec![
+                Expectation::Must {
+                    class: FaultClass::JobError,
+                    letters: &[Letter::L],
+                    because: "a lease that is renewed for a worker that is gone keeps everybody out, its own node included",
+                    plan: pinned::job_error,
+                },
+                SETTLES_BY_ITS_OWN_ZONE,
+            ],
+            Wrong::Unowned => vec![
+                Expectation::Must {
+                    class: FaultClass::Pause,
+                    letters: &[Letter::D],
+                    because: "the holder wakes while another has the lease, extends it, and believes that it is still its own",
+                    plan: pinned::pause_into_the_next_job,
+                },
+                SETTLES_BY_ITS_OWN_ZONE,
+            ],
         }
     }
 

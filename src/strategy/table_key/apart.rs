@@ -8,7 +8,7 @@ use crate::step::{Step, joined};
 use crate::store::ErrorKind;
 use crate::store::sql::{aggregate, int};
 use crate::strategy::body::JOB_STEPS;
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, SETTLES_BY_ITS_OWN_ZONE, Strategy, body, pinned};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -91,13 +91,17 @@ impl Strategy for Apart {
                     pinned::crash_in_the_job,
                 ),
                 Expectation::never_under(FaultClass::Calm, &[Letter::D], "the marker is unique, and is there before the job begins"),
+                SETTLES_BY_ITS_OWN_ZONE,
             ],
-            When::Last => vec![Expectation::must(
-                FaultClass::Calm,
-                &[Letter::D],
-                "all have counted before any has marked, and the marker is not in the transaction that it should undo",
-                pinned::calm,
-            )],
+            When::Last => vec![
+                Expectation::must(
+                    FaultClass::Calm,
+                    &[Letter::D],
+                    "all have counted before any has marked, and the marker is not in the transaction that it should undo",
+                    pinned::calm,
+                ),
+                SETTLES_BY_ITS_OWN_ZONE,
+            ],
         }
     }
 

@@ -10,7 +10,7 @@ use crate::step::Step;
 use crate::store::sql::{aggregate, int};
 use crate::strategy::body::Loser;
 use crate::strategy::context::WORK;
-use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body, payment, pinned};
+use crate::strategy::{Context, Error, Expectation, Policy, SETTLES_BY_ITS_OWN_ZONE, Strategy, body, payment, pinned};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -121,6 +121,7 @@ impl Strategy for Published {
             Expectation::must(FaultClass::Calm, &[Letter::C], left_out, pinned::calm),
             Expectation::must(FaultClass::Skew, &[Letter::E], fast, pinned::one_node_fast),
             Expectation::must(FaultClass::Outage, &[Letter::L], in_memory, pinned::outage),
+            SETTLES_BY_ITS_OWN_ZONE,
         ];
         claims.push(match self.marker {
             Marker::Unique => Expectation::never(&[Letter::D], "the marker is unique, and its loser rolls back"),
