@@ -70,6 +70,7 @@ mod same_second;
 mod shards;
 mod shrunk;
 mod slot_key;
+mod shutdown;
 mod slow_clock;
 mod stale_claim;
 mod two_commands;

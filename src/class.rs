@@ -109,6 +109,7 @@ classes! {
     single: Single;
     log_fault: LogFault;
     civil: Civil;
+    shutdown: Shutdown;
 }
 
 impl FaultClass {

@@ -7,6 +7,7 @@ mod database;
 pub use database::{Database, Dialect};
 
 use crate::id::{AttemptId, HostId};
+use crate::plan::StopOrder;
 use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, Phase, StepName};
 use futures_util::future::LocalBoxFuture;
@@ -63,6 +64,21 @@ pub trait Host {
     /// hears (`TFD_TIMER_CANCEL_ON_SET` of timerfd). Never, on a host whose clock nobody sets.
     fn clock_changed(&self) -> LocalBoxFuture<'static, ()> {
         Box::pin(std::future::pending())
+    }
+
+    /// In which order this process stops, if it was told to.
+    fn stopping(&self) -> Option<StopOrder> {
+        None
+    }
+
+    /// Waits until this process is told to stop. Never, where nobody tells it.
+    fn told_to_stop(&self) -> LocalBoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Says that the job of an attempt goes on although this process, which was told to stop, guards it no longer.
+    fn works_unguarded(&self, attempt: AttemptId) {
+        let _ = attempt;
     }
 
     /// A number from this host's own seeded stream.

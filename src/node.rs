@@ -211,6 +211,10 @@ impl Node {
 
     /// One attempt, told to the story, and what the node believes after it.
     async fn attempt(&mut self, period: Period) -> Belief {
+        if self.host.stopping().is_some() {
+            // Nothing new is begun; after the grace time the process is gone.
+            return pending().await;
+        }
         let attempt = self.setup.next_attempt(self.id);
         self.host.record(Event::AttemptBegan { attempt, period: period.id, wall: self.host.wall() });
         self.context.begin(attempt);

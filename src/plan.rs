@@ -200,6 +200,38 @@ pub enum Harm {
     /// The host takes boundaries for those of this time zone: a name, or an offset such as `+09:00`. Its clock is right.
     /// Only from the beginning.
     Zone { host: Target, zone: String },
+    /// A node is told to stop (SIGTERM): it begins nothing new, and stops what it does in this order. After `grace` it exits,
+    /// whatever is left (SIGKILL), and a new process starts `back_after` later.
+    Shutdown {
+        host: Target,
+        order: StopOrder,
+        #[serde(with = "duration")]
+        grace: Duration,
+        #[serde(with = "duration")]
+        back_after: Duration,
+    },
+}
+
+/// In which order a process that was told to stop stops its job and what guards it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopOrder {
+    /// The job comes to its end first; renewals and heartbeats go on until then.
+    JobFirst,
+    /// Renewals and heartbeats end at once, the job goes on.
+    RenewalsFirst,
+    /// The lease, or the claim, is given back at once, the job goes on. Who has nothing to give back ends its heartbeats.
+    LeaseFirst,
+}
+
+impl fmt::Display for StopOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StopOrder::JobFirst => "job-first",
+            StopOrder::RenewalsFirst => "renewals-first",
+            StopOrder::LeaseFirst => "lease-first",
+        })
+    }
 }
 
 /// When a fault strikes.
@@ -258,6 +290,7 @@ impl Harm {
             Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict | Harm::CommitFails { .. } | Harm::SessionEnds { .. } => {
                 Some(Duration::ZERO)
             }
+            Harm::Shutdown { grace, back_after, .. } => Some(grace.saturating_add(*back_after)),
             Harm::ClockDrift { lasts, .. } => *lasts,
             Harm::ClockOffset { .. } | Harm::Zone { .. } => None,
         }

@@ -115,6 +115,8 @@ pub enum Proof {
     MessageReturned { message: u64 },
     /// A host acted by a boundary of another time zone, which comes this many milliseconds later (negative: earlier) than the period ends.
     OtherZone { host: HostId, period: PeriodId, by_ms: i64 },
+    /// The job of this attempt went on when its process had stopped to guard it: a renewal or heartbeat that was due was not made, or the lease was given back.
+    Unguarded { attempt: AttemptId },
 }
 
 impl Proof {
@@ -137,6 +139,7 @@ impl Proof {
             Proof::MessageLost { .. } => "message-lost",
             Proof::MessageReturned { .. } => "message-returned",
             Proof::OtherZone { .. } => "other-zone",
+            Proof::Unguarded { .. } => "unguarded",
         }
     }
 }
@@ -160,6 +163,7 @@ impl fmt::Display for Proof {
             Proof::Ended { by } => write!(f, "a transaction of {by} was ended with its session"),
             Proof::MessageLost { message } => write!(f, "message {message} was lost"),
             Proof::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
+            Proof::Unguarded { attempt } => write!(f, "the job of attempt {attempt} went on without its guard"),
             Proof::OtherZone { host, period, by_ms } => {
                 write!(f, "{host} acted by an end of {period} in another time zone, {by_ms} ms after the true one")
             }
@@ -306,6 +310,8 @@ pub enum Event {
     PaymentsEnded { number: u32, by: HostId, committed: bool },
     /// A lease row was written: it is `owner`'s until his clock, or the database's, shows `until`. `granted` = it was taken, not extended or given back.
     LeaseRowSet { tx: TxId, owner: NodeId, until: WallTime, granted: bool },
+    /// A process was told to stop: from now on it begins nothing new.
+    ToldToStop { host: HostId },
 }
 
 impl Event {
@@ -366,6 +372,7 @@ impl Event {
             | Event::PreparedEnded { .. }
             | Event::PaymentsPrepared { .. }
             | Event::PaymentsEnded { .. }
+            | Event::ToldToStop { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

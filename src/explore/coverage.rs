@@ -71,6 +71,7 @@ pub fn kind(harm: &Harm) -> &'static str {
         Harm::CommitFails { .. } => "commit-refused",
         Harm::SessionEnds { .. } => "session-ended",
         Harm::Zone { .. } => "zone",
+        Harm::Shutdown { .. } => "shutdown",
     }
 }
 

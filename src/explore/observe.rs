@@ -152,7 +152,8 @@ fn is_of_a_clock(harm: &Harm) -> bool {
         | Harm::LeaseFailover { .. }
         | Harm::LeaseStall { .. }
         | Harm::CommitFails { .. }
-        | Harm::SessionEnds { .. } => false,
+        | Harm::SessionEnds { .. }
+        | Harm::Shutdown { .. } => false,
     }
 }
 

@@ -105,7 +105,10 @@ impl State {
                 let blocked = &mut self.blocked[host.index()];
                 *blocked = blocked.saturating_sub(1);
             }
-            Event::Crashed { host } | Event::PoweredOff { host } | Event::Panicked { host } => self.down[host.index()] = true,
+            // Who was told to stop begins nothing any more.
+            Event::Crashed { host } | Event::PoweredOff { host } | Event::Panicked { host } | Event::ToldToStop { host } => {
+                self.down[host.index()] = true
+            }
             Event::Paused { host } => self.paused[host.index()] = true,
             Event::Resumed { host } => self.paused[host.index()] = false,
             Event::Cut { from, to } => self.cuts[from.index() * self.hosts + to.index()] += 1,

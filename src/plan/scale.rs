@@ -64,6 +64,7 @@ impl Harm {
         }
         match &mut harm {
             Harm::Late { extra, .. } => *extra = divided(*extra, factor),
+            Harm::Shutdown { grace, .. } => *grace = divided(*grace, factor),
             Harm::LeaseFailover { lag, .. } => *lag = divided(*lag, factor),
             Harm::ClockOffset { by_ms, .. } => *by_ms /= i64::from(factor),
             Harm::Crash { .. }
@@ -96,7 +97,8 @@ impl Harm {
             | Harm::SlowStep { extra: d }
             | Harm::LeaseWipe { back_after: d }
             | Harm::LeaseFailover { back_after: d, .. }
-            | Harm::LeaseStall { lasts: d } => Some(d),
+            | Harm::LeaseStall { lasts: d }
+            | Harm::Shutdown { back_after: d, .. } => Some(d),
             Harm::ClockDrift { lasts, .. } => lasts.as_mut(),
             Harm::ReplyLost { .. }
             | Harm::JobError { .. }

@@ -6,7 +6,7 @@
 //! all keys are read at once, and sorted out here: errors name the key, and toml adds the line.
 
 use crate::id::HostId;
-use crate::plan::{Direction, Harm, Target, Trigger, duration};
+use crate::plan::{Direction, Harm, StopOrder, Target, Trigger, duration};
 use crate::time::SimTime;
 use crate::trace::Phase;
 use serde::Deserialize;
@@ -29,6 +29,8 @@ pub(super) struct HarmTable {
     ppm: Option<i32>,
     lag: Option<Length>,
     zone: Option<String>,
+    order: Option<StopOrder>,
+    grace: Option<Length>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -51,6 +53,7 @@ enum Kind {
     CommitFails,
     SessionEnds,
     Zone,
+    Shutdown,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +81,7 @@ impl Kind {
             Kind::CommitFails => ("commit-fails", r#"host = "self""#),
             Kind::SessionEnds => ("session-ends", r#"host = "self""#),
             Kind::Zone => ("zone", r#"host = "n0", zone = "Asia/Tokyo""#),
+            Kind::Shutdown => ("shutdown", r#"host = "self", order = "renewals-first", grace = "30m", back_after = "1m""#),
         }
     }
 }
@@ -117,6 +121,8 @@ impl HarmTable {
             ("ppm", self.ppm.is_some()),
             ("lag", self.lag.is_some()),
             ("zone", self.zone.is_some()),
+            ("order", self.order.is_some()),
+            ("grace", self.grace.is_some()),
         ];
         keys.into_iter().find(|(_, there)| *there).map(|(key, _)| key)
     }
@@ -146,6 +152,9 @@ impl TryFrom<HarmTable> for Harm {
             Kind::LeaseStall => Harm::LeaseStall { lasts: take!(t.lasts).0 },
             Kind::CommitFails => Harm::CommitFails { host: take!(t.host) },
             Kind::SessionEnds => Harm::SessionEnds { host: take!(t.host) },
+            Kind::Shutdown => {
+                Harm::Shutdown { host: take!(t.host), order: take!(t.order), grace: take!(t.grace).0, back_after: take!(t.back_after).0 }
+            }
             Kind::Zone => Harm::Zone { host: take!(t.host), zone: take!(t.zone) },
         };
         match t.left_over() {

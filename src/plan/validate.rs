@@ -43,6 +43,7 @@ impl Fault {
                 long("back_after", back_after)
             }
             Harm::Pause { lasts, .. } | Harm::Partition { lasts, .. } | Harm::LeaseStall { lasts } => long("lasts", lasts),
+            Harm::Shutdown { grace, back_after, .. } => long("grace", grace).or_else(|| long("back_after", back_after)),
             Harm::LeaseFailover { lag, back_after } => long("lag", lag).or_else(|| long("back_after", back_after)),
             Harm::Late { extra, lasts, .. } => long("extra", extra).or_else(|| long("lasts", lasts)),
             Harm::SlowStep { extra } => long("extra", extra),
@@ -102,6 +103,9 @@ impl Fault {
             Harm::Zone { host: Target::Host(host), .. } if host.as_node().is_none() => {
                 Some(format!("gives `{host}` another time zone, but only nodes wait for boundaries; write `n0` or `all-nodes`"))
             }
+            Harm::Shutdown { host: Target::Host(host), .. } if host.as_node().is_none() => {
+                Some(format!("tells `{host}` to stop, but only nodes have a job to finish; write `self`, `all-nodes`, a node, or `kind = \"crash\"`"))
+            }
             Harm::ClockDrift { ppm, .. } if !(-500_000..=500_000).contains(&ppm) => {
                 Some(format!("makes a clock run wrong by {ppm} parts per million; write -500000 to 500000"))
             }
@@ -117,7 +121,8 @@ impl Fault {
             | Harm::ClockDrift { host, .. }
             | Harm::CommitFails { host }
             | Harm::SessionEnds { host }
-            | Harm::Zone { host, .. } => victim(host),
+            | Harm::Zone { host, .. }
+            | Harm::Shutdown { host, .. } => victim(host),
             Harm::LeaseStall { lasts } if lasts.is_zero() => Some("keeps the lease store busy for no time; write `lasts = \"10s\"`".to_owned()),
             Harm::Partition { host, from, .. } | Harm::Late { host, from, .. } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { host, from: from @ (Target::Host(_) | Target::Peer) } => victim(host).or_else(|| other(from)),

@@ -143,6 +143,9 @@ pub fn harm(harm: &Harm) -> String {
         Harm::CommitFails { host } => format!("the database refuses the next commit of {}", whom(*host)),
         Harm::SessionEnds { host } => format!("the database ends the sessions of {}", whom(*host)),
         Harm::Zone { host, zone } => format!("{} takes boundaries for those of the zone {zone}", whom(*host)),
+        Harm::Shutdown { host, order, grace, back_after } => {
+            format!("{} is told to stop, {order}, and exits after {}, back {} later", whom(*host), d(grace), d(back_after))
+        }
         Harm::LeaseStall { lasts } => format!("a slow command keeps the lease store busy for {}", d(lasts)),
     }
 }

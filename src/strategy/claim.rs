@@ -160,7 +160,7 @@ impl Claim {
     /// Beats until the claim has passed to somebody else.
     async fn beat(self, context: &Context) {
         loop {
-            context.sleep(context.guard().heartbeat).await;
+            context.until_due(context.guard().heartbeat, async || self.give_back(context).await).await;
             // A beat that fails is made up for by the next.
             if let Ok(0) = context.sql().execute("task.heartbeat", BEAT, &[int(&self.period.id.0), int(&self.attempt)]).await {
                 return;
@@ -201,7 +201,8 @@ impl Claim {
                 }
             }
             Error::Store(_) | Error::GuardLost => {
-                context.sql().execute("task.give-back", GIVE_BACK, &[int(period), int(attempt)]).await.map(drop)
+                self.give_back(context).await;
+                Ok(())
             }
         };
     }
@@ -212,6 +213,11 @@ impl Claim {
             return Ok(None);
         }
         context.sql().execute("task.alert", ALERT, &[int(period)]).await.map(|_| Some(()))
+    }
+
+    /// The row is anybody's again, if the claim is still ours.
+    async fn give_back(self, context: &Context) {
+        let _ = context.sql().execute("task.give-back", GIVE_BACK, &[int(&self.period.id.0), int(&self.attempt)]).await;
     }
 
     /// The row's status after one more job error, and the milliseconds until the next attempt.

@@ -3,6 +3,7 @@
 
 use crate::host::{Host, JobError, Task};
 use crate::id::{AttemptId, HostId};
+use crate::plan::StopOrder;
 use crate::scenario::{GuardKnobs, QueueKnobs, Scenario};
 use crate::settlement::Calendar;
 use crate::step::Step;
@@ -106,6 +107,25 @@ impl Context {
     /// Sleeps on the node's clock.
     pub fn sleep(&self, d: Duration) -> LocalBoxFuture<'static, ()> {
         self.inner.host.sleep(d)
+    }
+
+    /// Waits until the next renewal or heartbeat is due. A process that was told to stop, and stops in the wrong order,
+    /// makes no more: it gives up by `give_back` what guards the job, if that goes first, and the job goes on.
+    pub(super) async fn until_due(&self, every: Duration, give_back: impl AsyncFnOnce()) {
+        let host = &self.inner.host;
+        let mut due = self.sleep(every);
+        tokio::select! {
+            biased;
+            () = host.told_to_stop() => {}
+            () = &mut due => return,
+        }
+        match host.stopping() {
+            None | Some(StopOrder::JobFirst) => return due.await,
+            Some(StopOrder::RenewalsFirst) => due.await,
+            Some(StopOrder::LeaseFirst) => give_back().await,
+        }
+        host.works_unguarded(self.attempt());
+        std::future::pending().await
     }
 
     /// Runs a task beside the worker.

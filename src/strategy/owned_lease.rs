@@ -53,7 +53,7 @@ impl OwnedLease {
     pub async fn watch(&self, context: &Context, renew: impl AsyncFn() -> Result<bool, Error>) {
         let mut unanswered = 0;
         loop {
-            context.sleep(self.every).await;
+            context.until_due(self.every, async || self.release(context).await).await;
             match renew().await {
                 Ok(true) => unanswered = 0,
                 Err(_) if unanswered < UNANSWERED => unanswered += 1,

@@ -2,7 +2,7 @@
 //! They are written with real magnitudes, and shrink with the scenario's `time_scale`.
 
 use crate::id::HostId;
-use crate::plan::{Direction, Fault, FaultPlan, Harm, Moved, Target, Trigger};
+use crate::plan::{Direction, Fault, FaultPlan, Harm, Moved, StopOrder, Target, Trigger};
 use crate::scenario::Scenario;
 use crate::settlement::{Calendar, ahead_of, most_ahead_ms};
 use crate::strategy::context::WORK;
@@ -114,6 +114,22 @@ pub fn restart_during_the_job(scenario: &Scenario, calendar: &Calendar) -> Fault
 /// The first job takes longer than its lease.
 pub fn slow_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     in_the_job(scenario, Harm::SlowStep { extra: 45.minutes() })
+}
+
+/// The first node in the middle of the job is told to stop, and renews no longer, but works on: its lease runs out 30 s
+/// after its last renewal, and whoever polls next takes it.
+pub fn stopped_renewals_first(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "work.2", Phase::Before, shutdown())
+}
+
+/// The same, and the job takes ten minutes more: longer than a heartbeat may be old.
+pub fn stopped_renewals_first_in_a_slow_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let slow = Harm::SlowStep { extra: 10.minutes() }.when(Trigger::first(IN_THE_JOB, Phase::Before));
+    in_scale(scenario, [shutdown().when(Trigger::first("work.2", Phase::Before)), slow])
+}
+
+fn shutdown() -> Harm {
+    Harm::Shutdown { host: Target::Self_, order: StopOrder::RenewalsFirst, grace: 30.minutes(), back_after: 1.minutes() }
 }
 
 /// The lease store evicts the lease while the first holder is in the middle of its job.

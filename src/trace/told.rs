@@ -112,6 +112,7 @@ impl fmt::Display for Event {
             Event::SessionEnded { by } => write!(f, "a session of {by} was ended"),
             Event::GoesOn { attempt, step } => write!(f, "`{step}` of attempt {attempt} goes on"),
             Event::Lags { from, to } => write!(f, "everything from {from} to {to} takes longer from now on"),
+            Event::ToldToStop { host } => write!(f, "{host} was told to stop"),
             Event::Prompt { from, to } => write!(f, "everything from {from} to {to} takes as long as usual again"),
             Event::Pushed { by, message } => write!(f, "{by} put message {message} into a list"),
             Event::Moved { by, message } => write!(f, "{by} moved message {message}"),
@@ -168,6 +169,7 @@ mod tests {
             all.extend([Event::Crashed { host }, Event::PoweredOff { host }, Event::Paused { host }, Event::Resumed { host }]);
             all.extend([-18_059, 7].map(|by| Event::ClockSet { host, by }));
             all.extend([-20_000, 0].map(|ppm| Event::ClockDrifts { host, ppm }));
+            all.push(Event::ToldToStop { host });
             all.extend([Event::Panicked { host }, Event::Blocked { host }, Event::Unblocked { host }]);
             all.extend([period, after].map(|period| Event::Dispatched { to: host, period }));
             all.extend([1, 2].map(|term| Event::LogLeads { host, term }));

@@ -2,10 +2,11 @@
 //!
 //! A fault is *fired* when it struck and *felt* when some host noticed. A crash, a power cut or
 //! a pause is felt when it interrupted an attempt or covered a boundary; a wrong clock when its
-//! owner acted by it; another time zone when its owner acted by a boundary of it; a loss in the lease store when somebody held what was lost; what happens
+//! owner acted by it; a shutdown when a job went on without its guard, or its end is; another time zone when its owner acted by a boundary of it; a loss in the lease store when somebody held what was lost; what happens
 //! to segments is reported by the engine.
 
 mod lease;
+mod shutdown;
 
 use crate::host::JobError;
 use crate::id::{AttemptId, FaultId, HostId};
@@ -239,6 +240,7 @@ impl World {
             }
             // What it changes was changed before its host booted.
             Harm::Zone { .. } => {}
+            Harm::Shutdown { host, order, grace, back_after } => self.tell_to_stop(id, &self.hosts(host, by), order, grace, back_after),
             Harm::LeaseWipe { back_after } => self.wipe_leases(id, back_after),
             Harm::LeaseEvict => self.evict_lease(id),
             Harm::LeaseFailover { lag, back_after } => self.fail_over_leases(id, lag, back_after),

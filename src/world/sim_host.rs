@@ -3,6 +3,7 @@
 
 use crate::host::{Duplex, Host, JobError, Listen, Task};
 use crate::id::{AttemptId, HostId};
+use crate::plan::StopOrder;
 use crate::step::Step;
 use crate::time::{SimTime, WallTime, millis};
 use crate::trace::{Event, Phase, StepName};
@@ -58,6 +59,24 @@ impl Host for SimHost {
     fn clock_changed(&self) -> LocalBoxFuture<'static, ()> {
         let bell = self.world.bell(self.id);
         Box::pin(async move { bell.notified().await })
+    }
+
+    fn stopping(&self) -> Option<StopOrder> {
+        self.world.stopping(self.id).map(|(order, _)| order)
+    }
+
+    fn told_to_stop(&self) -> LocalBoxFuture<'static, ()> {
+        let (world, id) = (Rc::clone(&self.world), self.id);
+        Box::pin(async move {
+            let bell = world.bell(id);
+            while world.stopping(id).is_none() {
+                bell.notified().await;
+            }
+        })
+    }
+
+    fn works_unguarded(&self, attempt: AttemptId) {
+        self.world.works_unguarded(attempt);
     }
 
     fn now(&self) -> SimTime {

@@ -2,6 +2,7 @@
 
 use crate::id::{AttemptId, FaultId, HostId, NodeId};
 use crate::node;
+use crate::plan::StopOrder;
 use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
 use crate::step::Step;
@@ -26,6 +27,8 @@ struct HostState {
     paused_by: Option<FaultId>,
     incarnation: u32,
     attempt: Option<AttemptId>,
+    /// In which order its process stops, if it was told to, and by which fault.
+    stopping: Option<(StopOrder, FaultId)>,
 }
 
 /// What a process is doing for the deployment.
@@ -48,7 +51,7 @@ pub(super) struct World {
     pub(super) database: Rc<Database>,
     trace: RefCell<Trace>,
     clocks: Vec<RefCell<Clock>>,
-    /// Rung when a clock is set or changes its rate.
+    /// Rung when a clock is set or changes its rate, and when a process is told to stop.
     bells: Vec<Rc<Notify>>,
     randoms: Vec<RefCell<Rng>>,
     hosts: RefCell<Vec<HostState>>,
@@ -126,6 +129,11 @@ impl World {
     /// Says that a clock was set or changes its rate, and wakes whoever sleeps by it.
     pub(super) fn clock_changed(&self, host: HostId, event: Event) {
         self.record(event);
+        self.ring(host);
+    }
+
+    /// Wakes whoever waits for news of a host: that its clock changes, or that it is told to stop.
+    pub(super) fn ring(&self, host: HostId) {
         self.bells[host.index()].notify_waiters();
     }
 
@@ -238,6 +246,7 @@ impl World {
         }
         state.paused_by = None;
         state.attempt = None;
+        state.stopping = None;
         Some(doing)
     }
 
@@ -251,6 +260,27 @@ impl World {
         };
         self.record(Event::Booted { host, incarnation });
         self.engine().restart(host);
+    }
+
+    /// Marks a process as told to stop; tells which of the host's it is. `None` if it does not run, or was told before.
+    pub(super) fn stop(&self, host: HostId, order: StopOrder, by: FaultId) -> Option<u32> {
+        let state = &mut self.hosts.borrow_mut()[host.index()];
+        if state.down || state.stopping.is_some() {
+            return None;
+        }
+        state.stopping = Some((order, by));
+        Some(state.incarnation)
+    }
+
+    /// In which order the present process of a host stops, if it was told to, and by which fault.
+    pub(super) fn stopping(&self, host: HostId) -> Option<(StopOrder, FaultId)> {
+        self.hosts.borrow()[host.index()].stopping
+    }
+
+    /// Whether this process of a host is there.
+    pub(super) fn is_still(&self, host: HostId, process: u32) -> bool {
+        let state = self.hosts.borrow()[host.index()];
+        !state.down && state.incarnation == process
     }
 
     /// Marks a process as paused; tells what that interrupted. `None` if it does not run.

@@ -33,6 +33,7 @@ fn kinds(harm: &Harm, at_a_step: bool) -> Vec<Harm> {
             kinds.push(Harm::Pause { host, lasts });
             kinds
         }
+        Harm::Shutdown { host, back_after, .. } => vec![Harm::Crash { host, back_after }],
         Harm::Pause { host: Target::Self_, lasts: extra } if at_a_step => vec![Harm::SlowStep { extra }],
         Harm::Partition { host, from: from @ (Target::Host(_) | Target::Peer), .. } => vec![Harm::ReplyLost { host, from }],
         Harm::LeaseFailover { back_after, .. } => vec![Harm::LeaseEvict, crashed(back_after), Harm::LeaseWipe { back_after }],
@@ -90,7 +91,8 @@ pub fn targets(harm: &mut Harm) -> Vec<&mut Target> {
         | Harm::ClockDrift { host, .. }
         | Harm::CommitFails { host }
         | Harm::SessionEnds { host }
-        | Harm::Zone { host, .. } => vec![host],
+        | Harm::Zone { host, .. }
+        | Harm::Shutdown { host, .. } => vec![host],
         Harm::Partition { host, from, .. } | Harm::ReplyLost { host, from } | Harm::Late { host, from, .. } => vec![host, from],
         Harm::SlowStep { .. }
         | Harm::JobError { .. }

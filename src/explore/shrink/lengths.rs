@@ -76,7 +76,9 @@ fn lengths(harm: &mut Harm) -> Vec<&mut Duration> {
         | Harm::SlowStep { extra: d }
         | Harm::LeaseWipe { back_after: d }
         | Harm::LeaseStall { lasts: d } => vec![d],
-        Harm::LeaseFailover { lag: d, back_after: other } | Harm::Late { extra: d, lasts: other, .. } => vec![d, other],
+        Harm::Shutdown { grace: d, back_after: other, .. }
+        | Harm::LeaseFailover { lag: d, back_after: other }
+        | Harm::Late { extra: d, lasts: other, .. } => vec![d, other],
         Harm::ClockDrift { lasts, .. } => lasts.as_mut().into_iter().collect(),
         Harm::ReplyLost { .. }
         | Harm::JobError { .. }

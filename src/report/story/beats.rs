@@ -135,6 +135,7 @@ impl Teller<'_> {
     fn one(&mut self, n: usize, at: SimTime, event: Event) {
         match event {
             Event::Booted { host, incarnation: 1.. } => self.happens(at, host, State::Running, "boots again"),
+            Event::ToldToStop { host } => self.happens(at, host, State::Running, "is told to stop"),
             Event::Crashed { host } => self.happens(at, host, State::Down, "crashes"),
             Event::PoweredOff { host } => self.happens(at, host, State::Down, "loses power"),
             Event::Paused { host } => self.happens(at, host, State::Paused, "stops"),

@@ -172,7 +172,7 @@ impl Strategy for LeaseWatchdog {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        match self.wrong {
+        let mut claims = match self.wrong {
             Wrong::Nothing => vec![
                 Expectation::Must {
                     class: FaultClass::Pause,
@@ -221,7 +221,14 @@ impl Strategy for LeaseWatchdog {
                 },
                 SETTLES_BY_ITS_OWN_ZONE,
             ],
-        }
+        };
+        claims.push(Expectation::must(
+            FaultClass::Shutdown,
+            &[Letter::D],
+            "whoever is told to stop renews no longer and works on, the lease runs out, and both settle",
+            pinned::stopped_renewals_first,
+        ));
+        claims
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {

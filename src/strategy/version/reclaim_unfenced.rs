@@ -59,7 +59,7 @@ impl ReclaimUnfenced {
     /// Beats for ever, whosever claim it is by now.
     async fn beat(context: &Context, period: Period) -> ! {
         loop {
-            context.sleep(context.guard().heartbeat).await;
+            context.until_due(context.guard().heartbeat, async || ()).await;
             // A beat that fails is made up for by the next.
             let _ = context.sql().execute("task.heartbeat", BEAT, &[int(&period.id.0), int(&context.wall().0)]).await;
         }
@@ -131,6 +131,12 @@ impl Strategy for ReclaimUnfenced {
                 because: "the settlement is committed, its node is cut off before it can say so in the row, and a stale row is claimed again",
                 plan: pinned::cut_after_the_commit,
             },
+            Expectation::must(
+                FaultClass::Shutdown,
+                twice,
+                "whoever is told to stop beats no longer and works on, another claims and settles, and so does the first",
+                pinned::stopped_renewals_first_in_a_slow_job,
+            ),
             Expectation::Must { class: FaultClass::JobError, letters: &[Letter::L], because: "failed is final", plan: pinned::job_error },
             Expectation::Never { scope: Scope::Every, letters: &[Letter::K], because: "a claim that nobody keeps alive is claimed again" },
         ]
