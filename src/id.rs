@@ -35,6 +35,8 @@ pub enum HostId {
     Log(u8),
     /// The dispatch centre.
     Centre,
+    /// The database of another environment, which shares the lease store: `db-elsewhere`. What it commits is no settlement.
+    DatabaseElsewhere,
 }
 
 /// Room for this many nodes in tables with one row a host.
@@ -44,8 +46,8 @@ impl HostId {
     /// Hosts that exist once in every deployment, in index order; nodes follow them.
     pub const FIXED: [HostId; 4] = [HostId::Lease, HostId::Database, HostId::Payout, HostId::Traffic];
 
-    /// Hosts that exist only where a strategy's steps name them; in tables their rows follow those of all nodes that there may be.
-    pub const ON_DEMAND: [HostId; 8] = [
+    /// Hosts that exist only where a strategy's steps name them, or an override does; in tables their rows follow those of all nodes that there may be.
+    pub const ON_DEMAND: [HostId; 9] = [
         HostId::FurtherLease(1),
         HostId::FurtherLease(2),
         HostId::FurtherLease(3),
@@ -54,6 +56,7 @@ impl HostId {
         HostId::Log(1),
         HostId::Log(2),
         HostId::Centre,
+        HostId::DatabaseElsewhere,
     ];
 
     /// How many members a replicated log has.
@@ -77,7 +80,8 @@ impl HostId {
             | HostId::Traffic
             | HostId::Node(_)
             | HostId::FurtherLease(_)
-            | HostId::Centre => self,
+            | HostId::Centre
+            | HostId::DatabaseElsewhere => self,
         }
     }
 
@@ -92,6 +96,7 @@ impl HostId {
             HostId::FurtherLease(n) => Self::FIXED.len() + NODES + usize::from(n) - 1,
             HostId::Log(n) => Self::FIXED.len() + NODES + 4 + usize::from(n),
             HostId::Centre => Self::FIXED.len() + NODES + 7,
+            HostId::DatabaseElsewhere => Self::FIXED.len() + NODES + 8,
         }
     }
 
@@ -122,7 +127,8 @@ impl HostId {
             | HostId::Traffic
             | HostId::FurtherLease(_)
             | HostId::Log(_)
-            | HostId::Centre => None,
+            | HostId::Centre
+            | HostId::DatabaseElsewhere => None,
         }
     }
 }
@@ -138,6 +144,7 @@ impl fmt::Display for HostId {
             HostId::FurtherLease(n) => write!(f, "lease{n}"),
             HostId::Log(n) => write!(f, "log{n}"),
             HostId::Centre => f.write_str("centre"),
+            HostId::DatabaseElsewhere => f.write_str("db-elsewhere"),
         }
     }
 }

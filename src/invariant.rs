@@ -10,7 +10,7 @@ mod settlements;
 
 pub use ability::Need;
 
-use crate::id::{Letter, PeriodId};
+use crate::id::{Letter, NodeId, PeriodId};
 use crate::settlement::{Calendar, Decides, FinalState};
 use crate::time::SimTime;
 use crate::trace::Trace;
@@ -37,6 +37,8 @@ pub struct History<'a> {
     pub trace: &'a Trace,
     /// When watching ended.
     pub ended: SimTime,
+    /// The nodes of another environment: what they can do, and are granted, is no matter here.
+    pub elsewhere: &'a [NodeId],
     /// What the stores held then.
     pub end: &'a FinalState,
 }

@@ -179,6 +179,9 @@ pub struct GuardKnobs {
     /// table-key-published wakes this long after the boundary.
     #[serde(with = "duration")]
     pub wake_after: Duration,
+    /// Stands before every key in the lease store, as the name of an environment should.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub key_prefix: String,
 }
 
 /// The network between all hosts.
@@ -267,6 +270,7 @@ impl Default for GuardKnobs {
             dead_letter_after: 20,
             operator: Duration::ZERO,
             wake_after: 60.seconds(),
+            key_prefix: String::new(),
         }
     }
 }

@@ -135,6 +135,7 @@ impl Hand {
             operator: given.operator,
             dead_letter_after: given.dead_letter_after.saturating_mul(self.rng.random_range(1..=2)),
             wake_after: self.length(given.wake_after, 0..=300, 24.hours()),
+            key_prefix: given.key_prefix.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What excuses a deployment that did not get something done: for how long, at most, was any
 //! node up, scheduled, and connected to the stores that it needed?
 
-use crate::id::HostId;
+use crate::id::{HostId, NodeId};
 use crate::invariant::History;
 use crate::time::SimTime;
 use crate::trace::Event;
@@ -43,7 +43,7 @@ pub fn longest(history: &History<'_>, from: SimTime, to: SimTime, work: Work) ->
     let mut longest = Duration::ZERO;
     let mut note = |at: SimTime, state: &State| {
         for (node, since) in (0..).zip(&mut able_since) {
-            let able = state.able(HostId::node(node), &needs);
+            let able = !history.elsewhere.contains(&NodeId(node)) && state.able(HostId::node(node), &needs);
             if let Some(began) = *since {
                 longest = longest.max(at.min(to).since(began.max(from)));
             }
@@ -140,6 +140,7 @@ mod tests {
             calendar: &told.calendar,
             decides: told.decides,
             nodes: 3,
+            elsewhere: &[],
             needs: &told.needs,
             liveness_bound: 2.hours(),
             effort: 10.minutes(),

@@ -28,7 +28,7 @@ impl Invariant for NoStaleCommit {
     fn judge(&self, history: &History<'_>) -> Verdict {
         let (rights, record) = match history.decides {
             Decides::Nothing => return Verdict::Holds,
-            Decides::LeaseStore => (grants(history.trace), "the lease store had granted the lease to"),
+            Decides::LeaseStore => (grants(history), "the lease store had granted the lease to"),
             Decides::TaskRow => (task_claims(history.trace), "the task row had been claimed by"),
             Decides::FenceRow => (tokens(history.trace), "the newest fence token belonged to"),
             Decides::Log => (log_grants(history.trace), "the log had granted it to"),
@@ -65,15 +65,16 @@ impl Right {
 }
 
 /// The grants of the lease store, or of a lease row: one lease for all periods.
-fn grants(trace: &Trace) -> Vec<Right> {
+fn grants(history: &History<'_>) -> Vec<Right> {
+    let here = |to: HostId| to.as_node().is_none_or(|node| !history.elsewhere.contains(&node));
     let granted = |(position, record): (usize, &crate::trace::Record)| match record.event {
-        Event::LeaseGranted { to, .. } => Some(Right { period: None, owner: to, at: record.at, position, token: None }),
+        Event::LeaseGranted { to, .. } if here(to) => Some(Right { period: None, owner: to, at: record.at, position, token: None }),
         Event::LeaseRowSet { owner, granted: true, .. } => {
             Some(Right { period: None, owner: HostId::Node(owner), at: record.at, position, token: None })
         }
         _ => None,
     };
-    trace.records().iter().enumerate().filter_map(granted).collect()
+    history.trace.records().iter().enumerate().filter_map(granted).collect()
 }
 
 fn task_claims(trace: &Trace) -> Vec<Right> {

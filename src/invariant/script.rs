@@ -163,6 +163,7 @@ impl Script {
             calendar: &self.calendar,
             decides: self.decides,
             nodes: 3,
+            elsewhere: &[],
             needs: &self.needs,
             liveness_bound: 2.hours(),
             effort: 10.minutes(),

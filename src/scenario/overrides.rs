@@ -22,6 +22,9 @@ pub struct Override {
     /// It does not know the schedule: it never wakes, and can make nothing of what it finds.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unscheduled: bool,
+    /// It belongs to another environment: it works on a database of its own and shares the lease store. What it settles there is no settlement.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub elsewhere: bool,
     /// Constants of its guard, by their names in `[guard]`.
     #[serde(default, skip_serializing_if = "Part::is_empty")]
     pub guard: Part<GuardKnobs>,
@@ -105,6 +108,11 @@ impl Scenario {
     /// What is said about this node alone.
     pub fn override_of(&self, node: u8) -> Option<&Override> {
         self.overrides.iter().find(|other| other.node == node)
+    }
+
+    /// Whether this node belongs to another environment.
+    pub fn is_elsewhere(&self, node: u8) -> bool {
+        self.override_of(node).is_some_and(|other| other.elsewhere)
     }
 
     /// The deployment as this node knows it; its boundaries are another matter ([`Override::calendar`]).

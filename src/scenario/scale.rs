@@ -195,6 +195,7 @@ impl GuardKnobs {
             dead_letter_after: self.dead_letter_after,
             operator: d(self.operator),
             wake_after: d(self.wake_after),
+            key_prefix: self.key_prefix.clone(),
         }
     }
 }

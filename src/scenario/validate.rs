@@ -193,6 +193,9 @@ impl Scenario {
                     own.0.extend(other.calendar(&self.schedule, &truth).err().map(Misconfigured::from))
                 }
             }
+            if other.elsewhere && (0..self.nodes).all(|node| self.is_elsewhere(node)) {
+                own.refuse("override.elsewhere", "true for every node".to_owned(), "left out for at least one".to_owned(), "false");
+            }
             let known = self.known_to(other.node);
             known.validate_node(&mut own);
             known.validate_guard(&mut own);
@@ -381,6 +384,8 @@ mod tests {
             Override { zone: Some("Mars/Olympus".to_owned()), ..other(1) },
             Override { cron: Some("0 0 31 2 *".to_owned()), ..other(3) },
         ];
+        let nobody = (0..3).map(|node| Override { elsewhere: true, ..other(node) }).collect();
+        assert!(wrong(&Scenario { overrides: nobody, ..Scenario::default() })[0].contains("`override.elsewhere` is true for every node"));
         let found = wrong(&Scenario { overrides: overrides.clone(), ..Scenario::default() });
         let said = |start: &str| found.iter().any(|line| line.starts_with(start));
         assert!(said("in the override of n1: `guard.stale_after` is 5m, but must be more than `guard.heartbeat` = 6m;"), "{found:?}");

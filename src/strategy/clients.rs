@@ -29,7 +29,7 @@ impl LeaseSteps<'_> {
         if let Some(tamper) = context.tamper {
             return tamper.set_nx_px(&context.straight(), step, key, value, ttl).await;
         }
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.set_nx_px(key, value, ttl))).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.set_nx_px(&context.key(key), value, ttl))).await
     }
 
     /// `SETNX key value`: whether the key was set, without an expiry.
@@ -38,7 +38,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn setnx(self, step: StepName, key: &str, value: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.setnx(key, value))).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.setnx(&context.key(key), value))).await
     }
 
     /// `PEXPIRE key ttl`, whoever holds it: whether there was such a key.
@@ -47,7 +47,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn pexpire(self, step: StepName, key: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.pexpire(key, ttl))).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.pexpire(&context.key(key), ttl))).await
     }
 
     /// `GET key`.
@@ -56,7 +56,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn get(self, step: StepName, key: &str) -> Result<Option<String>, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.get(key))).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.get(&context.key(key)))).await
     }
 
     /// `DEL key`, whoever holds it.
@@ -65,7 +65,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn del(self, step: StepName, key: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.del(key))).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.del(&context.key(key)))).await
     }
 
     /// Deletes the lease if it is still `token`'s: whether it was.
@@ -77,7 +77,7 @@ impl LeaseSteps<'_> {
         if let Some(tamper) = context.tamper {
             return tamper.compare_and_delete(&context.straight(), step, key, token).await;
         }
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_delete(key, token))).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_delete(&context.key(key), token))).await
     }
 
     /// Extends the lease if it is still `token`'s: whether it was.
@@ -89,7 +89,7 @@ impl LeaseSteps<'_> {
         if let Some(tamper) = context.tamper {
             return tamper.compare_and_expire(&context.straight(), step, key, token, ttl).await;
         }
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_expire(key, token, ttl))).await
+        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_expire(&context.key(key), token, ttl))).await
     }
 }
 

@@ -17,6 +17,7 @@ use crate::strategy::tamper::Tamper;
 use crate::time::{WallTime, millis};
 use crate::trace::{Phase, StepName};
 use futures_util::future::LocalBoxFuture;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::future::ready;
 use std::pin::pin;
@@ -156,6 +157,14 @@ impl Context {
     /// The constants of queues, in the deployment's scale.
     pub fn queue_knobs(&self) -> QueueKnobs {
         self.inner.scenario.queue.scaled(self.inner.scenario.time_scale)
+    }
+
+    /// A key of the lease store as it is there: with the prefix of the deployment, if it has one.
+    pub(super) fn key<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        match &*self.guard().key_prefix {
+            "" => Cow::Borrowed(key),
+            prefix => Cow::Owned(format!("{prefix}{key}")),
+        }
     }
 
     /// The boundaries.

@@ -186,6 +186,7 @@ impl Deployment {
             if let Some(reseed) = reseed {
                 world.reseed(reseed);
             }
+            world.part(self.elsewhere());
             world.arm();
             self.boots(seed, reseed, &world, &engine, &stores)
         };
@@ -211,6 +212,7 @@ impl Deployment {
     pub fn judge(&self, run: &Run) -> Vec<(InvariantId, Verdict)> {
         invariant::judge(&History {
             calendar: &self.calendar,
+            elsewhere: &self.elsewhere(),
             decides: self.strategy.decides(),
             nodes: self.scenario.nodes,
             needs: &self.needs(),
@@ -222,9 +224,17 @@ impl Deployment {
         })
     }
 
+    /// The nodes of another environment.
+    fn elsewhere(&self) -> Vec<NodeId> {
+        (0..self.scenario.nodes).filter(|node| self.scenario.is_elsewhere(*node)).map(NodeId).collect()
+    }
+
     /// Every host there is, in index order.
     fn hosts(&self) -> Vec<HostId> {
-        step::hosts(self.scenario.nodes, self.strategy.steps())
+        let elsewhere = !self.elsewhere().is_empty();
+        let mut hosts = step::hosts(self.scenario.nodes, self.strategy.steps());
+        hosts.extend(elsewhere.then_some(HostId::DatabaseElsewhere));
+        hosts
     }
 
     /// The servers that the guard asks, but for the payout service: without them no node can settle.
@@ -234,7 +244,7 @@ impl Deployment {
         let asked = |servers: &[HostId]| -> Vec<HostId> {
             servers.iter().copied().filter(|server| steps.iter().any(|step| step.peer == Some(server.asked_as()))).collect()
         };
-        let [further @ .., _, _, _, _] = HostId::ON_DEMAND;
+        let [further @ .., _, _, _, _, _] = HostId::ON_DEMAND;
         let leases: Vec<HostId> = [HostId::Lease].into_iter().chain(further).collect();
         let log: Vec<HostId> = (0..HostId::LOG_MEMBERS).map(HostId::Log).collect();
         let groups = [leases.as_slice(), &log, &[HostId::Database], &[HostId::Centre]];
@@ -283,7 +293,7 @@ impl Deployment {
         let boot = |id: HostId| -> Boot {
             let (world, engine, setup) = (Rc::clone(world), Rc::clone(engine), Rc::clone(&setup));
             let (lease, database, payouts) = (Rc::clone(&stores.lease), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
-            let (further, members) = (stores.further.clone(), stores.log.clone());
+            let (further, members, elsewhere) = (stores.further.clone(), stores.log.clone(), stores.elsewhere.clone());
             Rc::new(move || {
                 let host = Rc::new(SimHost { id, world: Rc::clone(&world), engine: Rc::clone(&engine) });
                 match id {
@@ -301,6 +311,10 @@ impl Deployment {
                     HostId::FurtherLease(n) => Box::pin(lease::serve(host, Rc::clone(&further[usize::from(n) - 1]))),
                     HostId::Log(n) => Box::pin(log::serve(host, n, members[usize::from(n)].clone(), setup.scenario.log.clone())),
                     HostId::Centre => Box::pin(centre::serve(host, setup.scenario.centre.clone(), Arc::clone(&setup.calendar))),
+                    HostId::DatabaseElsewhere => match &elsewhere {
+                        Some(database) => Box::pin(postgres::serve(host, Rc::clone(database))),
+                        None => Box::pin(std::future::pending()),
+                    },
                 }
             })
         };
@@ -325,22 +339,29 @@ struct Stores {
     log: [LogState; HostId::LOG_MEMBERS as usize],
     database: Rc<Database>,
     payouts: Rc<RefCell<PayoutLedger>>,
+    /// That of another environment, if some node belongs to one: players without earnings.
+    elsewhere: Option<Rc<Database>>,
 }
 
 impl Stores {
     /// `most_behind` is how far a replica of the lease store may be behind, if the plan promotes one.
     fn new(deployment: &Deployment, most_behind: Option<Duration>) -> Stores {
-        Stores {
-            lease: Rc::new(RefCell::new(LeaseStore::replicated(most_behind))),
-            further: std::array::from_fn(|_| Rc::new(RefCell::new(LeaseStore::replicated(None)))),
-            log: LogState::of_all(),
-            database: Database::new(&DatabaseSetup {
+        let database = || {
+            Database::new(&DatabaseSetup {
                 players: deployment.scenario.players,
                 unique_marker: deployment.strategy.unique_marker(),
                 tasks: deployment.calendar.periods.clone(),
                 knobs: deployment.scenario.database.clone(),
                 tables: &[],
-            }),
+            })
+        };
+        let hosts = deployment.hosts();
+        Stores {
+            elsewhere: hosts.contains(&HostId::DatabaseElsewhere).then(database),
+            lease: Rc::new(RefCell::new(LeaseStore::replicated(most_behind))),
+            further: std::array::from_fn(|_| Rc::new(RefCell::new(LeaseStore::replicated(None)))),
+            log: LogState::of_all(),
+            database: database(),
             payouts: Rc::default(),
         }
     }

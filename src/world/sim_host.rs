@@ -29,7 +29,7 @@ impl Host for SimHost {
     }
 
     fn connect(&self, to: HostId) -> LocalBoxFuture<'static, io::Result<Box<dyn Duplex>>> {
-        self.engine.connect(self.id, to)
+        self.engine.connect(self.id, self.world.reached(self.id, to))
     }
 
     fn listen(&self) -> LocalBoxFuture<'static, io::Result<Box<dyn Listen>>> {
@@ -88,7 +88,10 @@ impl Host for SimHost {
     }
 
     fn record(&self, event: Event) {
-        self.world.record(event);
+        // What another environment's database does is no part of this history.
+        if self.id != HostId::DatabaseElsewhere {
+            self.world.record(event);
+        }
     }
 
     fn complain(&self, attempt: AttemptId, why: String) {
@@ -109,7 +112,7 @@ impl Host for SimHost {
         if phase != Phase::Sent {
             self.world.record(Event::Step { attempt, step, phase });
         }
-        let place = Place { host: self.id, peer, attempt, step };
+        let place = Place { host: self.id, peer: peer.map(|to| self.world.reached(self.id, to)), attempt, step };
         let due = self.world.set_off(place, phase);
         if due.is_empty() {
             return None;

@@ -63,6 +63,8 @@ pub(super) struct World {
     undeclared: RefCell<Vec<Step>>,
     /// The nodes to which the plan gives another time zone: by which fault, and when boundaries come there.
     zones: RefCell<BTreeMap<NodeId, (FaultId, Arc<Calendar>)>>,
+    /// The nodes of another environment.
+    elsewhere: RefCell<Vec<NodeId>>,
     /// What a server was asked for first that it does not simulate.
     not_offered: RefCell<Option<(HostId, String)>>,
     /// Weak, for the engine owns the hosts, and they own the world.
@@ -103,6 +105,7 @@ impl World {
             steps,
             undeclared: RefCell::default(),
             zones: RefCell::default(),
+            elsewhere: RefCell::default(),
             not_offered: RefCell::default(),
             engine: OnceCell::new(),
             calendar,
@@ -203,6 +206,17 @@ impl World {
         }
     }
 
+    /// Some nodes belong to another environment.
+    pub(super) fn part(&self, elsewhere: Vec<NodeId>) {
+        *self.elsewhere.borrow_mut() = elsewhere;
+    }
+
+    /// Whom a host reaches under a name: an environment has a database of its own.
+    pub(super) fn reached(&self, by: HostId, to: HostId) -> HostId {
+        let is_elsewhere = by.as_node().is_some_and(|node| self.elsewhere.borrow().contains(&node));
+        if to == HostId::Database && is_elsewhere { HostId::DatabaseElsewhere } else { to }
+    }
+
     /// The plan gives a node another time zone.
     pub(super) fn moved(&self, node: NodeId, by: FaultId, there: Arc<Calendar>) {
         self.zones.borrow_mut().insert(node, (by, there));
@@ -232,7 +246,7 @@ impl World {
             HostId::Lease | HostId::Database | HostId::Payout | HostId::FurtherLease(_) | HostId::Log(_) | HostId::Centre => {
                 hosts.iter().find_map(|state| state.attempt)
             }
-            HostId::Traffic => None,
+            HostId::Traffic | HostId::DatabaseElsewhere => None,
         };
         attempt.map_or(Doing::Nothing, Doing::Attempt)
     }

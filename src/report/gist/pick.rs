@@ -402,6 +402,7 @@ fn is_effect(event: &Event) -> bool {
             | Event::LeaseLost { .. }
             | Event::MessageLost { .. }
             | Event::SessionEnded { .. }
+            | Event::ToldToStop { .. }
     )
 }
 

@@ -66,6 +66,7 @@ impl Teller<'_> {
             Event::LeaseReleased { by: host, holder } => by(&host, format!("deleted {}", self.lease(n, holder))),
             Event::LeaseExtended { by: host, holder, .. } => by(&host, format!("extended the lease of {holder}")),
             Event::Paused { host } => by(&self.struck(n, host), format!("stopped{}{}", self.lasting(n), self.place(n))),
+            Event::ToldToStop { host } => by(&self.struck(n, host), format!("was told to stop{}", self.place(n))),
             Event::Crashed { host } => by(&self.struck(n, host), format!("crashed{}", self.place(n))),
             Event::PoweredOff { host } => by(&self.struck(n, host), format!("lost power{}", self.place(n))),
             Event::Resumed { host } => by(&name(host), "woke".to_owned()),
@@ -280,6 +281,7 @@ impl Teller<'_> {
         let Some(planned) = self.plan.faults.get(usize::from(fault.0)) else { return ("a fault".to_owned(), "struck".to_owned()) };
         match &planned.harm {
             Harm::SlowStep { extra } => (who, format!("took {} longer{}", duration::text(*extra), self.place(n))),
+            Harm::Zone { host, zone } => (target(*host, &who), format!("took boundaries for those of the zone {zone}")),
             Harm::JobError { times: 1 } => (format!("the job of {who}"), format!("failed{}", self.place(n))),
             Harm::JobError { times } => (format!("the job of {who}"), format!("failed {times} times in a row{}", self.place(n))),
             Harm::Late { host, from, extra, lasts } => {
@@ -300,6 +302,7 @@ fn name(host: HostId) -> String {
         HostId::FurtherLease(n) => format!("lease store {n}"),
         HostId::Log(n) => format!("log member {n}"),
         HostId::Centre => "the dispatch centre".to_owned(),
+        HostId::DatabaseElsewhere => "the database of the other environment".to_owned(),
         HostId::Traffic | HostId::Node(_) => host.to_string(),
     }
 }

@@ -249,6 +249,7 @@ impl Teller<'_> {
             HostId::Database => self.say(at, Voice::World("db"), what.to_owned()),
             HostId::Payout => self.say(at, Voice::World("payout"), what.to_owned()),
             HostId::Traffic => self.say(at, Voice::World("traffic"), what.to_owned()),
+            HostId::DatabaseElsewhere => self.say(at, Voice::World("db-elsewhere"), what.to_owned()),
             HostId::Centre => self.say(at, Voice::World("centre"), what.to_owned()),
             HostId::FurtherLease(_) => self.say(at, Voice::World("lease"), format!("{host}: {what}")),
             HostId::Log(_) => self.say(at, Voice::World("log"), format!("{host}: {what}")),
