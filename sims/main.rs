@@ -67,6 +67,7 @@ mod refused_commit;
 mod repetition;
 mod restart_frees;
 mod running_clock;
+mod row_lock;
 mod same_second;
 mod shards;
 mod shrunk;

@@ -1,11 +1,30 @@
 //! Every profile undisturbed, under a fault that its documentation or a public report says it
 //! survives, and under one that they say it does not.
 
-use crate::stage::{N0, before, both_of, boundary, crash, cut, fault, pause};
+use crate::stage::{N0, after, before, both_of, boundary, crash, cut, fault, pause};
 use onceproof::id::{HostId, Letter};
-use onceproof::plan::{FaultPlan, Harm, Trigger};
+use onceproof::plan::{Direction, FaultPlan, Harm, Target, Trigger};
 use onceproof::profile;
 use onceproof::time::Span;
+use onceproof::trace::Phase;
+
+/// Every node dies three seconds before the boundary, and is back five minutes later.
+fn restart() -> FaultPlan {
+    let down = Harm::Crash { host: Target::AllNodes, back_after: 5.minutes() };
+    fault(down, Trigger::At { at_ms: boundary() - 3.seconds() })
+}
+
+/// n0 cannot ask who leads, the first time; and whoever records a tick first takes half a minute for it.
+fn n0_cannot_ask() -> FaultPlan {
+    let cut = Harm::Partition { host: N0, from: Target::Host(HostId::Lease), direction: Direction::Both, lasts: 10.minutes() };
+    let asks = Trigger::Step { step: "lease.acquire".to_owned(), phase: Phase::Before, nth: 1, node: Some(HostId::node(0)) };
+    FaultPlan::of([cut.when(asks), Harm::SlowStep { extra: 30.seconds() }.when(before("tick.record"))])
+}
+
+/// One node's clock is fast by more than the job takes.
+fn fast_clock() -> FaultPlan {
+    FaultPlan::of([Harm::ClockOffset { host: N0, by_ms: 270_000 }.when(Trigger::start())])
+}
 
 /// What a profile survives, and what breaks it.
 struct Said {
@@ -50,6 +69,26 @@ fn said() -> Vec<Said> {
             breaks: fault(pause(40.minutes()), before("work.3")),
             letters: &[Letter::D, Letter::S],
         },
+        // What a dead node had acquired is set free. A mark that cycles is no proof of the time that was read (quartz#107, #29).
+        Said {
+            profile: "quartz",
+            survives: fault(crash(5.minutes()), after("trigger.acquire")),
+            breaks: fault(Harm::SlowStep { extra: 2.minutes() }, before("trigger.acquire")),
+            letters: &[Letter::D],
+        },
+        // One trigger at a time under the lock. What is in the ring of a centre that dies is not triggered (xxl-job#3369).
+        Said {
+            profile: "xxl-job",
+            survives: fault(pause(40.minutes()), before("work.3")),
+            breaks: fault(crash(5.minutes()), after("trigger.commit")),
+            letters: &[Letter::L],
+        },
+        // The schedule is in Redis, and a beat that starts looks back. One that could not ask sends without the lock (redbeat#208).
+        Said { profile: "redbeat", survives: restart(), breaks: n0_cannot_ask(), letters: &[Letter::D] },
+        // A leader that was away stands down. Only durable jobs keep their times over restarts (docs, sidekiq#6804).
+        Said { profile: "river", survives: fault(pause(40.minutes()), before("work.3")), breaks: restart(), letters: &[Letter::L] },
+        // Missed times are looked for, each under a name of its own. The controller goes by its own clock.
+        Said { profile: "kubernetes-cronjob", survives: restart(), breaks: fast_clock(), letters: &[Letter::E] },
     ]
 }
 

@@ -17,7 +17,7 @@ use futures_util::future::join_all;
 use onceproof::host::{Database, Dialect, Host, Task};
 use onceproof::id::{AttemptId, HostId, NodeId, PeriodId};
 use onceproof::real::Network;
-use onceproof::scenario::{GuardKnobs, NodeKnobs, Rules, Scenario};
+use onceproof::scenario::{GuardKnobs, LeaderKnobs, NodeKnobs, OnMisfire, Remembers, RowLockKnobs, Rules, Scenario};
 use onceproof::seed::Seed;
 use onceproof::settlement::{Calendar, Decides, Period, Schedule};
 use onceproof::settlement::{Fold, Gap};
@@ -68,7 +68,10 @@ fn scenario(strategy: &str) -> Scenario {
     let node = NodeKnobs { work: 150.ms(), timeout: TIMEOUT, ..NodeKnobs::default() };
     // A heart beats while the job is at work, and who fails need not wait long.
     let guard = GuardKnobs { heartbeat: 30.ms(), dual_renew_every: 40.ms(), backoff: 1.ms(), ..GuardKnobs::default() };
-    Scenario { nodes: NODES, schedule, node, guard, ..Scenario::calm(strategy) }
+    // A schedule that fires nothing late would fire nothing here.
+    let leader = LeaderKnobs { remembers: Remembers::Slot, ..LeaderKnobs::default() };
+    let row_lock = RowLockKnobs { on_misfire: OnMisfire::Fire, ..RowLockKnobs::default() };
+    Scenario { nodes: NODES, schedule, node, guard, leader, row_lock, ..Scenario::calm(strategy) }
 }
 
 /// Whether it makes this step.

@@ -54,6 +54,11 @@ profiles! {
     "shedlock-db-time"
     "redisson"
     "db-scheduler"
+    "quartz"
+    "xxl-job"
+    "redbeat"
+    "river"
+    "kubernetes-cronjob"
 }
 
 /// Every profile, in the order in which they are listed.

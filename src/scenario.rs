@@ -10,6 +10,7 @@ mod job;
 mod misfire;
 mod overrides;
 mod policy;
+mod row_lock;
 mod rules;
 mod scale;
 mod slot_key;
@@ -25,6 +26,7 @@ pub use job::JobLengths;
 pub use misfire::{Misfire, MisfireKnobs};
 pub use overrides::{Override, Part};
 pub use policy::Policy;
+pub use row_lock::{Acquires, OnMisfire, Reads, Recovers, RowLockKnobs};
 pub use rules::Rules;
 pub use slot_key::{SlotKeyKnobs, SlotTime};
 pub use validate::{Misconfigured, NODES};
@@ -91,6 +93,9 @@ pub struct Scenario {
     /// Nodes that are configured otherwise.
     #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Override>,
+    /// The schedule row of row-lock.
+    #[serde(skip_serializing_if = "RowLockKnobs::is_default")]
+    pub row_lock: RowLockKnobs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -234,6 +239,7 @@ impl Default for Scenario {
             clocks: ClockKnobs::default(),
             job_lengths: None,
             overrides: Vec::new(),
+            row_lock: RowLockKnobs::default(),
         }
     }
 }

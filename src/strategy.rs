@@ -160,6 +160,7 @@ families! {
     lease_row: LeaseRow;
     slot_key: SlotKey;
     leader: Leader;
+    row_lock: RowLock;
 }
 
 /// The strategy with this name.

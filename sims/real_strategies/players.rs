@@ -53,6 +53,7 @@ pub async fn move_in(sql: &Sql, unique_marker: bool, period: Period) -> Result<(
     statements
         .push(format!("INSERT INTO task (period, due, status, version, attempt) VALUES ({}, {}, 0, 0, 0)", period.id.0, period.due.0));
     statements.push("INSERT INTO fence (name, token) VALUES ('settlement', 0)".to_owned());
+    statements.push(format!("INSERT INTO schedule_row (name, next_fire, acquired) VALUES ('settlement', {}, 0)", period.due.0));
     for statement in statements {
         sql.execute(statement.as_str().into(), &[]).await?;
     }

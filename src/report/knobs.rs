@@ -87,6 +87,16 @@ pub const ALL: &[Knob] = &[
     knob("leader.on_error", "what an error means to who bids", "follow or lead"),
     knob("leader.renews", "whose lease a leader renews", "own or any"),
     knob("leader.adds_again", "whether who is elected again adds the schedule once more", "true or false"),
+    knob("leader.late_by", "a missed boundary that is older does not fire; 0s: every one does", DURATION),
+    knob("leader.most_missed", "with more missed boundaries than this, none fires; 0: however many", "at least 0"),
+    knob("row_lock.acquires", "whether a due time is taken under the lock", "locked or unlocked"),
+    knob("row_lock.reads", "when the next due time is read", "under-lock or before"),
+    knob("row_lock.ahead", "how long before it is due a time is taken", "duration, 0s to 1h"),
+    knob("row_lock.misfire_after", "a time that is taken later than this is missed", "duration, at least 1ms"),
+    knob("row_lock.on_misfire", "what becomes of a missed time", "skip or fire"),
+    knob("row_lock.recovers", "what is done again for a node that seems dead", "nothing, acquired or fired"),
+    knob("row_lock.check_in", "time between two check-ins of a node at work", "duration, at least 1ms"),
+    knob("row_lock.dead_after", "a node that has not checked in for this long seems dead", "duration, more than check_in"),
 ];
 
 const fn knob(path: &'static str, about: &'static str, bounds: &'static str) -> Knob {
@@ -119,6 +129,7 @@ fn leaves(scenario: &Scenario) -> Vec<(String, toml::Value)> {
         ("lease_row", toml::Table::try_from(&scenario.lease_row)),
         ("slot_key", toml::Table::try_from(&scenario.slot_key)),
         ("leader", toml::Table::try_from(&scenario.leader)),
+        ("row_lock", toml::Table::try_from(&scenario.row_lock)),
     ];
     let mut whole = toml::Table::try_from(scenario).expect(KNOWN);
     for (name, group) in groups {

@@ -30,6 +30,11 @@ pub struct LeaderKnobs {
     pub renews: Renews,
     /// Whether a leader that is elected again adds the schedule to the one that it still has.
     pub adds_again: bool,
+    /// A leader that looks back fires nothing that was due longer ago, and does not count it as missed; 0 s: it looks back as far as there is.
+    #[serde(with = "duration")]
+    pub late_by: Duration,
+    /// With more missed boundaries than this none of them fires, for ever after; 0: however many.
+    pub most_missed: u32,
 }
 
 /// Where a leader's lease is.
@@ -89,6 +94,8 @@ impl Default for LeaderKnobs {
             on_error: OnError::default(),
             renews: Renews::default(),
             adds_again: false,
+            late_by: Duration::ZERO,
+            most_missed: 0,
         }
     }
 }
@@ -106,6 +113,7 @@ impl LeaderKnobs {
             found.refuse("leader.renew_every", duration::text(self.renew_every), bound, "\"10s\"");
         }
         found.length("leader.ahead", self.ahead, 1.ms(), YEAR, "\"2m\"");
+        found.length("leader.late_by", self.late_by, Duration::ZERO, YEAR, "\"10m\"");
         if self.ahead <= self.lasts {
             let bound = format!("more than `leader.lasts` = {}", duration::text(self.lasts));
             found.refuse("leader.ahead", duration::text(self.ahead), bound, "\"2m\"");
@@ -117,6 +125,7 @@ impl LeaderKnobs {
         let renew_every = divided(self.renew_every, factor).max(floor);
         let lasts = divided(self.lasts, factor).max(renew_every * 2);
         let ahead = divided(self.ahead, factor).max(lasts * 2);
-        LeaderKnobs { lasts, renew_every, ahead, ..self.clone() }
+        let late_by = if self.late_by.is_zero() { Duration::ZERO } else { divided(self.late_by, factor).max(floor) };
+        LeaderKnobs { lasts, renew_every, ahead, late_by, ..self.clone() }
     }
 }

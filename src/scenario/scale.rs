@@ -11,6 +11,8 @@
 //! * work < lease with a machine's id < pause; time until a crashed process is back < that lease
 //! * work < smallest gap of the class skew; longest skew < time before the first boundary
 //! * lease < pause < slow job; lease + longest backoff + one attempt < liveness bound
+//! * two renewals ≤ a leader's lease; two of them ≤ how long before a boundary its election begins
+//! * a check-in and its answer < age at which a node seems dead; three transactions < age of a misfire
 //! * outage ≤ attention, so that a run lasts a liveness bound longer than any fault at a time
 //!
 //! Everything is divided by the same factor, and so are the faults, so what is compared with
@@ -107,6 +109,7 @@ impl Scenario {
                 max: d(job.max),
             }),
             overrides,
+            row_lock: self.row_lock.scaled(FACTOR, LATENCY_MAX * 4),
         }
     }
 
@@ -250,6 +253,13 @@ mod tests {
             assert!(guard.stale_after < guard.lease && guard.lease < fault(40.minutes()));
             let attempt = node.poll * 3 + node.work * 2;
             assert!(guard.lease + guard.backoff_max + attempt < scenario.liveness_bound);
+            let (leader, row) = (&scenario.leader, &scenario.row_lock);
+            assert!(round_trip < leader.renew_every && leader.renew_every * 2 <= leader.lasts && leader.lasts * 2 <= leader.ahead);
+            assert!(row.check_in + round_trip < row.dead_after && row.dead_after < fault(5.minutes()));
+            assert!(row.misfire_after + row.dead_after < fault(40.minutes()));
+            let (lease_row, slot) = (&scenario.lease_row, &scenario.slot_key);
+            assert!(node.work + transaction < lease_row.at_least && lease_row.at_least < fault(38.minutes()));
+            assert!(lease_row.at_most < fault(40.minutes()) && fault(10.minutes()) < slot.kept);
             assert!(fault(2.hours()) <= node.attention && fault(65.minutes()) + guard.lease <= node.attention);
         }
     }

@@ -98,6 +98,7 @@ impl Scenario {
         if found.0.is_empty() {
             self.validate_overrides(&mut found);
         }
+        self.row_lock.validate(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -397,6 +398,26 @@ mod tests {
         let schedule = Schedule::Interval { every: 6.minutes(), periods: 1 };
         let found = wrong(&Scenario { schedule, overrides: vec![Override { node: 0, ..overrides[2].clone() }], ..Scenario::default() });
         assert!(found[0].contains("must be left out where `schedule.kind` is `interval`"), "{found:?}");
+    }
+
+    /// A group that has its defaults is not written, so that older files stay as they are; what contradicts itself is refused.
+    #[test]
+    fn groups_of_knobs_are_left_out_and_checked() {
+        let written = toml::to_string(&Scenario::default()).unwrap();
+        for (group, text, said) in [
+            ("lease_row", "at_least = \"1h\"", "`lease_row.at_least` is 1h, but must be at most `lease_row.at_most` = 30m"),
+            ("lease_row", "keep_alive = \"30m\"", "must be less than `lease_row.at_most` = 30m, or 0s for never"),
+            ("slot_key", "kept = \"0s\"", "`slot_key.kept` is 0s"),
+            ("leader", "renew_every = \"30s\"", "must be less than `leader.lasts` = 30s"),
+            ("leader", "ahead = \"30s\"", "must be more than `leader.lasts` = 30s"),
+            ("row_lock", "dead_after = \"15s\"", "must be more than `row_lock.check_in` = 15s"),
+        ] {
+            assert!(!written.contains(group), "{written}");
+            let scenario: Scenario = toml::from_str(&format!("[{group}]\n{text}")).unwrap();
+            let wrong = wrong(&scenario);
+            assert!(wrong.len() == 1 && wrong[0].contains(said), "{wrong:?}");
+            assert_eq!(toml::from_str::<Scenario>(&toml::to_string(&scenario).unwrap()).unwrap(), scenario);
+        }
     }
 
     /// A file with a misspelt knob or a wrong type is refused with the line and what there is.

@@ -14,10 +14,11 @@ pub const REWARDS: [i64; 3] = [100, 50, 20];
 /// * `task` is what the version strategies claim; a planner fills it beforehand. `heartbeat` is in milliseconds, `updated` in whole seconds since the epoch.
 /// * `outbox` holds payments that were decided in a settlement transaction and are delivered later.
 /// * `lease` holds leases by name, with times in milliseconds since the epoch and the number of the node that took them last.
+/// * `schedule_row` holds a schedule's next due time in milliseconds since the epoch, whether it is acquired, what was fired last and by whom, and when he checked in. A planner fills it beforehand.
 /// * `marker` marks settled periods for those strategies that mark them in a transaction of its own.
 /// * `alert` calls a human for a period that was given up.
 /// * `decision` says of each two-phase commit, by its name, whether it commits.
-pub const SCHEMA: [&str; 11] = [
+pub const SCHEMA: [&str; 12] = [
     "CREATE TABLE points (player bigint PRIMARY KEY, points bigint NOT NULL, last_active bigint NOT NULL)",
     "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint)",
     "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL)",
@@ -29,11 +30,12 @@ pub const SCHEMA: [&str; 11] = [
     "CREATE TABLE alert (period bigint PRIMARY KEY, handled bigint NOT NULL)",
     "CREATE TABLE decision (gid text PRIMARY KEY, commits bigint NOT NULL)",
     "CREATE TABLE lease (name text PRIMARY KEY, lock_until bigint NOT NULL, locked_at bigint NOT NULL, locked_by bigint NOT NULL)",
+    "CREATE TABLE schedule_row (name text PRIMARY KEY, next_fire bigint NOT NULL, acquired bigint NOT NULL, fired bigint, owner bigint, seen bigint)",
 ];
 
 /// The same tables for MySQL and MariaDB. A primary key cannot be a `text` there, so names have at
 /// most 64 characters; `rank` and `key` are reserved words; and only `InnoDB` has transactions.
-pub const SCHEMA_MYSQL: [&str; 11] = [
+pub const SCHEMA_MYSQL: [&str; 12] = [
     "CREATE TABLE points (player bigint PRIMARY KEY, points bigint NOT NULL, last_active bigint NOT NULL) ENGINE=InnoDB",
     "CREATE TABLE earnings (id bigint PRIMARY KEY, player bigint NOT NULL, amount bigint NOT NULL, at bigint NOT NULL, settled_in bigint) ENGINE=InnoDB",
     "CREATE TABLE settlement (period bigint NOT NULL, node bigint NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL) ENGINE=InnoDB",
@@ -45,6 +47,7 @@ pub const SCHEMA_MYSQL: [&str; 11] = [
     "CREATE TABLE alert (period bigint PRIMARY KEY, handled bigint NOT NULL) ENGINE=InnoDB",
     "CREATE TABLE decision (gid varchar(64) PRIMARY KEY, commits bigint NOT NULL) ENGINE=InnoDB",
     "CREATE TABLE lease (name varchar(64) PRIMARY KEY, lock_until bigint NOT NULL, locked_at bigint NOT NULL, locked_by bigint NOT NULL) ENGINE=InnoDB",
+    "CREATE TABLE schedule_row (name varchar(64) PRIMARY KEY, next_fire bigint NOT NULL, acquired bigint NOT NULL, fired bigint, owner bigint, seen bigint) ENGINE=InnoDB",
 ];
 
 /// Makes the settlement row of a period unique.

@@ -150,17 +150,29 @@ impl SqlSteps<'_> {
     /// The error of `inside`, or that of BEGIN or COMMIT. After `MaybeApplied` at COMMIT only
     /// the database knows.
     pub async fn transaction<T>(self, inside: impl AsyncFnOnce() -> Result<Option<T>, Error>) -> Result<Option<T>, Error> {
+        self.transaction_as(["tx.begin", "tx.commit", "tx.rollback"], inside).await
+    }
+
+    /// As [`SqlSteps::transaction`], for one that has names of its own for its BEGIN, COMMIT and ROLLBACK.
+    ///
+    /// # Errors
+    /// As [`SqlSteps::transaction`].
+    pub async fn transaction_as<T>(
+        self,
+        [begin, commit, rollback]: [StepName; 3],
+        inside: impl AsyncFnOnce() -> Result<Option<T>, Error>,
+    ) -> Result<Option<T>, Error> {
         let Self { context, store } = self;
         let outcome = async {
-            context.operation("tx.begin", HostId::Database, pin!(store.ready()), pin!(store.begin())).await?;
+            context.operation(begin, HostId::Database, pin!(store.ready()), pin!(store.begin())).await?;
             let result = inside().await?;
             if result.is_some() {
-                context.operation("tx.commit", HostId::Database, pin!(store.ready()), pin!(store.commit())).await?;
+                context.operation(commit, HostId::Database, pin!(store.ready()), pin!(store.commit())).await?;
             }
             Ok(result)
         }
         .await;
-        self.close(outcome).await
+        self.close(rollback, outcome).await
     }
 
     /// As [`SqlSteps::transaction`], but the transaction is not committed: it is prepared under the
@@ -179,15 +191,15 @@ impl SqlSteps<'_> {
             Ok(result)
         }
         .await;
-        self.close(outcome).await
+        self.close("tx.rollback", outcome).await
     }
 
     /// Nothing stays open, whatever a transaction came to.
-    async fn close<T>(self, outcome: Result<T, Error>) -> Result<T, Error> {
+    async fn close<T>(self, rollback: StepName, outcome: Result<T, Error>) -> Result<T, Error> {
         let Self { context, store } = self;
         if store.in_transaction() {
             // If this fails, the connection is dropped, and the server rolls back.
-            let _ = context.operation("tx.rollback", HostId::Database, pin!(store.ready()), pin!(store.rollback())).await;
+            let _ = context.operation(rollback, HostId::Database, pin!(store.ready()), pin!(store.rollback())).await;
         }
         store.transaction_over();
         outcome

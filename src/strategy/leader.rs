@@ -14,12 +14,13 @@ mod office;
 
 use crate::class::FaultClass;
 use crate::id::{Letter, PeriodId};
-use crate::scenario::{OnError, Remembers, Rules, Scenario};
+use crate::scenario::{LeaderKnobs, OnError, Remembers, Rules, Scenario};
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::store::sql::{Text, aggregate, column, int};
 use crate::strategy::body::{self, JOB_STEPS};
 use crate::strategy::{Context, Error, Expectation, Policy, Strategy, pinned};
+use crate::time::WallTime;
 use crate::trace::Belief;
 use async_trait::async_trait;
 use office::Office;
@@ -52,18 +53,16 @@ impl Leader {
         let knobs = &context.scenario().leader;
         let mut elected = 0;
         loop {
-            match office.bid(context).await {
-                Ok(true) => {}
-                Err(error) if knobs.on_error == OnError::Follow && period.due <= context.wall() => return Err(error),
-                Err(_) if knobs.on_error == OnError::Lead => {}
+            let granted = match office.bid(context).await {
+                Ok(true) => true,
+                Err(_) if knobs.on_error == OnError::Lead => false,
+                Err(error) if period.due <= context.wall() => return Err(error),
+                Ok(false) if period.due <= context.wall() => return Ok(None),
                 Ok(false) | Err(_) => {
-                    if period.due <= context.wall() {
-                        return Ok(None);
-                    }
                     context.sleep(knobs.renew_every).await;
                     continue;
                 }
-            }
+            };
             elected += 1;
             if period.due <= context.wall() {
                 return Ok((knobs.remembers != Remembers::Nothing).then_some(1));
@@ -71,7 +70,8 @@ impl Leader {
             let due = tokio::select! {
                 biased;
                 () = Self::boundary(context, period) => true,
-                () = office.lead(context) => false,
+                // Who was granted nothing has nothing to renew, and nothing to lose.
+                () = office.lead(context), if granted => false,
             };
             if due {
                 return Ok(Some(if knobs.adds_again { elected } else { 1 }));
@@ -105,6 +105,15 @@ impl Leader {
         let recorded = context.sql().execute("tick.record", RECORD, &[int(&period.id.0)]).await?;
         Ok(recorded == 1 || remembers == Remembers::LastTick)
     }
+}
+
+/// What a leader that looks back has to fire of what has not fired: none of it, if too much was missed.
+fn to_fire(knobs: &LeaderKnobs, not_fired: &[Period], now: WallTime) -> Vec<PeriodId> {
+    let recent = |period: &&Period| knobs.late_by.is_zero() || now <= period.due + knobs.late_by;
+    let recent: Vec<Period> = not_fired.iter().filter(recent).copied().collect();
+    let missed = recent.iter().filter(|period| period.due <= now).count();
+    let too_many = knobs.most_missed > 0 && usize::try_from(knobs.most_missed).is_ok_and(|most| most < missed);
+    if too_many { Vec::new() } else { recent.iter().map(|period| period.id).collect() }
 }
 
 #[async_trait(?Send)]
@@ -166,8 +175,8 @@ impl Strategy for Leader {
         for row in &rows {
             ticked.push(PeriodId(column(row, 0)?));
         }
-        let near = context.calendar().due_at(context.wall() + knobs.ahead).map(|period| period.id);
-        Ok(Some(near.filter(|id| !ticked.contains(id)).collect()))
+        let near: Vec<Period> = context.calendar().due_at(context.wall() + knobs.ahead).filter(|p| !ticked.contains(&p.id)).collect();
+        Ok(Some(to_fire(knobs, &near, context.wall())))
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
@@ -185,5 +194,23 @@ impl Strategy for Leader {
             body::job(context, period).await?;
         }
         body::job(context, period).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    /// 101 minutes were missed: more than a hundred, and none fires any more, unless only the last of them count.
+    #[test]
+    fn too_much_that_was_missed_is_missed_for_good() {
+        let minute = |n: i64| Period { id: PeriodId(n), due: WallTime(n * 60_000) };
+        let missed: Vec<Period> = (1..=101).map(minute).collect();
+        let fires = |knobs: &LeaderKnobs, of: &[Period]| to_fire(knobs, of, WallTime(101 * 60_000)).len();
+        let most = LeaderKnobs { most_missed: 100, ..LeaderKnobs::default() };
+        assert_eq!((fires(&most, &missed[1..]), fires(&most, &missed)), (100, 0));
+        assert_eq!(fires(&LeaderKnobs::default(), &missed), 101);
+        assert_eq!(fires(&LeaderKnobs { late_by: 5.minutes(), ..most }, &missed), 6);
     }
 }

@@ -35,6 +35,17 @@ pub fn pause_over_the_boundary(scenario: &Scenario, calendar: &Calendar) -> Faul
     in_scale(scenario, calendar.periods.first().map(|first| harm.when(before(*first))))
 }
 
+/// Whoever has taken a due time first dies as soon as that is committed.
+pub fn crash_before_it_fires(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "trigger.commit", Phase::After, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
+}
+
+/// Whoever takes a due time first does not hear that it has.
+pub fn advance_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let harm = Harm::ReplyLost { host: Target::Self_, from: Target::Host(HostId::Database) };
+    at_first(scenario, "trigger.commit", Phase::Sent, harm)
+}
+
 /// The tenth renewal of the leader, the last but one before the boundary: its lease outlives the boundary.
 const LATE_IN_THE_TERM: u32 = 10;
 

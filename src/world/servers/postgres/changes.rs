@@ -9,8 +9,8 @@ use crate::time::{SimTime, WallTime};
 use crate::trace::{Event, TaskStatus};
 use std::collections::BTreeMap;
 
-/// How many tables there are. Two of them, `marker` and `decision`, tell nothing.
-pub(super) const TABLES: usize = 11;
+/// How many tables there are. Three of them, `marker`, `decision` and `schedule_row`, tell nothing.
+pub(super) const TABLES: usize = 12;
 
 /// Their places in the schema.
 const POINTS: usize = 0;

@@ -280,6 +280,10 @@ fn fill(connection: &Connection, template: &Template) -> rusqlite::Result<()> {
         task.execute([period.id.0, period.due.0])?;
     }
     connection.execute_batch("INSERT INTO fence (name, token) VALUES ('settlement', 0)")?;
+    if let Some(first) = template.tasks.first() {
+        let row = "INSERT INTO schedule_row (name, next_fire, acquired) VALUES ('settlement', ?1, 0)";
+        connection.execute(row, [first.due.0])?;
+    }
     for statement in template.tables {
         connection.execute_batch(&typed(statement))?;
     }
