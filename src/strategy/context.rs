@@ -129,6 +129,17 @@ impl Context {
         std::future::pending().await
     }
 
+    /// Sleeps until the node's clock shows `then`, on one timer: that a clock was set is noticed when it is due.
+    pub async fn sleep_until(&self, then: WallTime) {
+        loop {
+            let left = then.since(self.wall());
+            if left.is_zero() {
+                return;
+            }
+            self.sleep(left).await;
+        }
+    }
+
     /// Runs a task beside the worker.
     pub fn spawn(&self, name: &'static str, task: LocalBoxFuture<'static, ()>) -> Task {
         self.inner.host.spawn(name, task)

@@ -69,24 +69,13 @@ impl Leader {
             }
             let due = tokio::select! {
                 biased;
-                () = Self::boundary(context, period) => true,
+                () = context.sleep_until(period.due) => true,
                 // Who was granted nothing has nothing to renew, and nothing to lose.
                 () = office.lead(context), if granted => false,
             };
             if due {
                 return Ok(Some(if knobs.adds_again { elected } else { 1 }));
             }
-        }
-    }
-
-    /// Waits until the node's clock shows the boundary.
-    async fn boundary(context: &Context, period: Period) {
-        loop {
-            let left = period.due.since(context.wall());
-            if left.is_zero() {
-                return;
-            }
-            context.sleep(left).await;
         }
     }
 

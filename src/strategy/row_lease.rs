@@ -7,6 +7,7 @@ use crate::store::sql::{Text, int, text};
 use crate::strategy::claim::now;
 use crate::strategy::{Context, Error};
 use crate::time::{WallTime, millis};
+use crate::trace::StepName;
 use std::time::Duration;
 
 /// What time it is.
@@ -176,7 +177,7 @@ impl RowLease {
     }
 
     /// One statement that grants or extends: whether it found its row.
-    async fn run(&self, context: &Context, step: crate::trace::StepName, statement: Text<'_>, now: WallTime) -> Result<bool, Error> {
+    async fn run(&self, context: &Context, step: StepName, statement: Text<'_>, now: WallTime) -> Result<bool, Error> {
         let by = i64::from(context.attempt().node.0);
         let lasts = millis(self.lasts).cast_signed();
         let changed = match self.clock {

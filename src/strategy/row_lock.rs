@@ -71,7 +71,7 @@ impl RowLock {
             if read.next_fire != period.due || !Self::acquire(context, read).await? {
                 return Ok(Taken::Not);
             }
-            wait_for(context, period).await;
+            context.sleep_until(period.due).await;
         }
         let early = match knobs.reads {
             Reads::Before => Some(row::read(context, "trigger.read").await?),
@@ -120,17 +120,6 @@ impl RowLock {
             never = check_in(context) => never,
         }
         body::settle(context, period).await
-    }
-}
-
-/// Waits until the node's clock shows the boundary.
-async fn wait_for(context: &Context, period: Period) {
-    loop {
-        let left = period.due.since(context.wall());
-        if left.is_zero() {
-            return;
-        }
-        context.sleep(left).await;
     }
 }
 
@@ -199,7 +188,7 @@ impl Strategy for RowLock {
         let recovered = recovers == Recovers::Fired && row::recover(context, period).await?;
         if !recovered {
             match Self::take(context, period).await? {
-                Taken::Ours => wait_for(context, period).await,
+                Taken::Ours => context.sleep_until(period.due).await,
                 Taken::Missed => return Ok(Belief::AlreadySettled),
                 Taken::Not => return Ok(Belief::Busy),
             }
