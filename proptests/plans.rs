@@ -86,6 +86,11 @@ fn targets() -> impl Strategy<Value = Target> {
     prop_oneof![host, Just(Target::Self_), Just(Target::AllNodes), Just(Target::Everyone), Just(Target::Peer)]
 }
 
+/// The lease stores.
+fn stores() -> impl Strategy<Value = HostId> {
+    (0u8..5).prop_map(|n| if n == 0 { HostId::Lease } else { HostId::FurtherLease(n) })
+}
+
 /// Durations as plans have them, and stranger ones.
 fn lengths() -> impl Strategy<Value = Duration> {
     prop_oneof![(0u64..10_000_000).prop_map(Duration::from_millis), (0u64..u64::MAX / 4).prop_map(Duration::from_nanos)]
@@ -109,10 +114,10 @@ fn harms() -> impl Strategy<Value = Harm> {
         any::<u32>().prop_map(|times| Harm::JobError { times }),
         (targets(), any::<i64>()).prop_map(|(host, by_ms)| Harm::ClockOffset { host, by_ms }),
         (targets(), any::<i32>(), prop::option::of(lengths())).prop_map(|(host, ppm, lasts)| Harm::ClockDrift { host, ppm, lasts }),
-        lengths().prop_map(|back_after| Harm::LeaseWipe { back_after }),
-        Just(Harm::LeaseEvict),
-        (lengths(), lengths()).prop_map(|(lag, back_after)| Harm::LeaseFailover { lag, back_after }),
-        lengths().prop_map(|lasts| Harm::LeaseStall { lasts }),
+        (stores(), lengths()).prop_map(|(store, back_after)| Harm::LeaseWipe { store, back_after }),
+        stores().prop_map(|store| Harm::LeaseEvict { store }),
+        (stores(), lengths(), lengths()).prop_map(|(store, lag, back_after)| Harm::LeaseFailover { store, lag, back_after }),
+        (stores(), lengths()).prop_map(|(store, lasts)| Harm::LeaseStall { store, lasts }),
         targets().prop_map(|host| Harm::CommitFails { host }),
         targets().prop_map(|host| Harm::SessionEnds { host }),
     ]

@@ -25,7 +25,7 @@ fn granted_twice(strategy: &str, plan: &FaultPlan, tell: impl Fn(&Played)) {
 }
 
 fn restarts_empty(when: Trigger) -> FaultPlan {
-    fault(Harm::LeaseWipe { back_after: 10.seconds() }, when)
+    fault(Harm::LeaseWipe { store: HostId::Lease, back_after: 10.seconds() }, when)
 }
 
 /// A Redis without persistence, restarted: nobody tells the holder of a bare lease.
@@ -62,7 +62,7 @@ fn a_store_that_keeps_its_data_grants_it_once() {
 /// The replica that is promoted has not heard of the grant, which is two seconds old at most.
 #[test]
 fn a_failover_forgets_the_grant() {
-    let failover = Harm::LeaseFailover { lag: 5.seconds(), back_after: 2.seconds() };
+    let failover = Harm::LeaseFailover { store: HostId::Lease, lag: 5.seconds(), back_after: 2.seconds() };
     granted_twice("lease-set-px-checked", &fault(failover, before("work.1")), |played| {
         played.saw("the proof", |e| matches!(e, Event::Felt { proof: Proof::LeaseLost { .. }, .. }));
         assert_eq!(played.settlements(), 2);
@@ -85,7 +85,7 @@ fn who_does_not_rely_on_the_lease_settles_once() {
 /// The release is forgotten as well: the lease is there again, and nobody holds it. It runs out by itself.
 #[test]
 fn a_failover_brings_back_a_lease_that_was_given_back() {
-    let failover = Harm::LeaseFailover { lag: 5.seconds(), back_after: 2.seconds() };
+    let failover = Harm::LeaseFailover { store: HostId::Lease, lag: 5.seconds(), back_after: 2.seconds() };
     both("lease-fenced", &fault(failover, after("lease.release")), |played| {
         played.saw("a lease that is there again", |e| matches!(e, Event::LeaseReturned { .. }));
         assert_eq!(played.settlements(), 1);
@@ -96,7 +96,7 @@ fn a_failover_brings_back_a_lease_that_was_given_back() {
 /// A slow command: whoever asks meanwhile is answered when it is over, by what is there then.
 #[test]
 fn requests_wait_for_a_slow_command() {
-    both("lease-watchdog", &fault(Harm::LeaseStall { lasts: 3.seconds() }, sent("lease.acquire")), |played| {
+    both("lease-watchdog", &fault(Harm::LeaseStall { store: HostId::Lease, lasts: 3.seconds() }, sent("lease.acquire")), |played| {
         let began = played.first("a slow command", |e| matches!(e, Event::Blocked { .. }));
         let over = played.first("its end", |e| matches!(e, Event::Unblocked { .. }));
         let waited = played.first("a request that waits", |e| matches!(e, Event::Waited { .. }));

@@ -78,3 +78,4 @@ mod stale_claim;
 mod two_commands;
 mod queue;
 mod two_environments;
+mod redlock;

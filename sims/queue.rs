@@ -88,7 +88,7 @@ fn a_task_is_lost_with_the_answer_to_its_pop() {
 /// The store restarts empty while the message is worked on: there is nothing to acknowledge, and nothing is missed.
 #[test]
 fn a_queue_that_is_lost_is_filled_again_from_the_database() {
-    let wipe = || Harm::LeaseWipe { back_after: 10.seconds() };
+    let wipe = || Harm::LeaseWipe { store: HostId::Lease, back_after: 10.seconds() };
     let lost = |played: &Played| {
         played.saw("a message that was lost", |e| matches!(e, Event::MessageLost { .. }));
         played.saw("the proof", |e| matches!(e, Event::Felt { proof: Proof::MessageLost { .. } | Proof::LeaseLost { .. }, .. }));

@@ -113,7 +113,13 @@ pub enum Direction {
     Inbound,
 }
 
-/// What goes wrong. Durations are true time.
+/// Of several lease stores the first, which stands in no file.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(store: &HostId) -> bool {
+    *store == HostId::Lease
+}
+
+/// What goes wrong. Durations are true time. Where there are several lease stores, `store` says which.
 #[expect(missing_docs, reason = "each variant says what its fields do to whom")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", try_from = "text::HarmTable")]
@@ -175,13 +181,20 @@ pub enum Harm {
     /// The lease store's process dies and comes back empty after `back_after`, as Redis does without persistence.
     /// With its data it comes back from a [`Harm::Crash`].
     LeaseWipe {
+        #[serde(skip_serializing_if = "is_first")]
+        store: HostId,
         #[serde(with = "duration")]
         back_after: Duration,
     },
     /// The lease store runs out of memory and evicts the lease that was granted last, as Redis may under `allkeys-*`.
-    LeaseEvict,
+    LeaseEvict {
+        #[serde(skip_serializing_if = "is_first")]
+        store: HostId,
+    },
     /// The lease store dies, and a replica is promoted that has not seen the writes of the last `lag`. It is there after `back_after`.
     LeaseFailover {
+        #[serde(skip_serializing_if = "is_first")]
+        store: HostId,
         #[serde(with = "duration")]
         lag: Duration,
         #[serde(with = "duration")]
@@ -190,6 +203,8 @@ pub enum Harm {
     /// One slow command keeps the single-threaded lease store busy for `lasts`: requests wait, and are carried out
     /// when it is over. What they find is what is there then.
     LeaseStall {
+        #[serde(skip_serializing_if = "is_first")]
+        store: HostId,
         #[serde(with = "duration")]
         lasts: Duration,
     },
@@ -275,6 +290,37 @@ impl Harm {
         Fault { harm: self, when }
     }
 
+    /// What strikes the lease store, or goes on between it and others, striking `store` instead.
+    #[must_use]
+    pub fn at_store(mut self, store: HostId) -> Harm {
+        let (first, other) = (Target::Host(HostId::Lease), Target::Host(store));
+        match &mut self {
+            Harm::LeaseWipe { store: struck, .. }
+            | Harm::LeaseEvict { store: struck }
+            | Harm::LeaseFailover { store: struck, .. }
+            | Harm::LeaseStall { store: struck, .. } => *struck = store,
+            Harm::Crash { host: struck, .. }
+            | Harm::Power { host: struck, .. }
+            | Harm::Pause { host: struck, .. }
+            | Harm::ClockOffset { host: struck, .. }
+            | Harm::ClockDrift { host: struck, .. }
+            | Harm::Partition { from: struck, .. }
+            | Harm::ReplyLost { from: struck, .. }
+            | Harm::Late { from: struck, .. } => {
+                if *struck == first {
+                    *struck = other;
+                }
+            }
+            Harm::SlowStep { .. }
+            | Harm::JobError { .. }
+            | Harm::CommitFails { .. }
+            | Harm::SessionEnds { .. }
+            | Harm::Zone { .. }
+            | Harm::Shutdown { .. } => {}
+        }
+        self
+    }
+
     /// How long after it struck the fault is over; `None` for what stays (a clock's error is part of a deployment, not an outage).
     pub fn heals_after(&self) -> Option<Duration> {
         match self {
@@ -284,12 +330,14 @@ impl Harm {
             | Harm::Partition { lasts: d, .. }
             | Harm::Late { lasts: d, .. }
             | Harm::SlowStep { extra: d }
-            | Harm::LeaseWipe { back_after: d }
+            | Harm::LeaseWipe { back_after: d, .. }
             | Harm::LeaseFailover { back_after: d, .. }
-            | Harm::LeaseStall { lasts: d } => Some(*d),
-            Harm::ReplyLost { .. } | Harm::JobError { .. } | Harm::LeaseEvict | Harm::CommitFails { .. } | Harm::SessionEnds { .. } => {
-                Some(Duration::ZERO)
-            }
+            | Harm::LeaseStall { lasts: d, .. } => Some(*d),
+            Harm::ReplyLost { .. }
+            | Harm::JobError { .. }
+            | Harm::LeaseEvict { .. }
+            | Harm::CommitFails { .. }
+            | Harm::SessionEnds { .. } => Some(Duration::ZERO),
             Harm::Shutdown { grace, back_after, .. } => Some(grace.saturating_add(*back_after)),
             Harm::ClockDrift { lasts, .. } => *lasts,
             Harm::ClockOffset { .. } | Harm::Zone { .. } => None,

@@ -150,7 +150,7 @@ families! {
     controls: NoGuard, LocalMutex;
     table_key: Published::UNIQUE, Published::IGNORES_ERROR, Published::CHECK_ONLY, Apart::FIRST, Apart::LAST, TableKey;
     lease: LeaseSetnxExpire, LeaseSetPx::SKIP, LeaseSetPx::RETRY, LeaseSetPx::CHECKED, LeaseMachineId,
-        LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced;
+        LeaseWatchdog::TOLD, LeaseWatchdog::SILENT, LeaseWatchdog::ORPHAN, LeaseWatchdog::UNOWNED, LeaseFenced, Redlock;
     version: Published, ReclaimUnfenced, Reclaim, Timestamp;
     dual: Published, Guard;
     queue: QueueMarker, QueueConsumer, QueueReliable;

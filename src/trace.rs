@@ -5,6 +5,9 @@
 //! equal digests told the same history.
 
 mod told;
+mod vote;
+
+pub use vote::Vote;
 
 use crate::id::{AttemptId, FaultId, HostId, NodeId, PeriodId, PlayerId, TxId};
 use crate::time::{SimTime, WallTime};
@@ -312,6 +315,9 @@ pub enum Event {
     LeaseRowSet { tx: TxId, owner: NodeId, until: WallTime, granted: bool },
     /// A process was told to stop: from now on it begins nothing new.
     ToldToStop { host: HostId },
+    /// Of several independent lease stores one tells this. What it comes to for the lease that most of them
+    /// grant stands directly behind it, as the event of a single store.
+    Voted { store: HostId, vote: Vote },
 }
 
 impl Event {
@@ -373,6 +379,7 @@ impl Event {
             | Event::PaymentsPrepared { .. }
             | Event::PaymentsEnded { .. }
             | Event::ToldToStop { .. }
+            | Event::Voted { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

@@ -10,6 +10,7 @@ pub mod servers;
 mod sim_host;
 mod state;
 mod traffic;
+mod votes;
 
 pub use crate::scenario::Misconfigured;
 pub use contain::contain;

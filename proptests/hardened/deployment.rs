@@ -84,7 +84,7 @@ pub fn patient(scenario: Scenario, plan: &FaultPlan) -> Scenario {
             | Harm::Partition { .. }
             | Harm::ReplyLost { .. }
             | Harm::LeaseWipe { .. }
-            | Harm::LeaseEvict
+            | Harm::LeaseEvict { .. }
             | Harm::LeaseFailover { .. }
             | Harm::LeaseStall { .. } => {
                 others += fault.harm.heals_after().unwrap_or_default();

@@ -196,10 +196,10 @@ impl Hurt {
                 let most = if lasts.is_some() { MOST_PPM } else { over_the_run.min(MOST_PPM) };
                 Harm::ClockDrift { host: whose, ppm: (most * thousandths / 1_000) as i32, lasts }
             }
-            Hurt::LeaseWipe(back_after) => Harm::LeaseWipe { back_after },
-            Hurt::LeaseEvict => Harm::LeaseEvict,
-            Hurt::LeaseFailover { lag, back_after } => Harm::LeaseFailover { lag, back_after },
-            Hurt::LeaseStall(lasts) => Harm::LeaseStall { lasts },
+            Hurt::LeaseWipe(back_after) => Harm::LeaseWipe { store: HostId::Lease, back_after },
+            Hurt::LeaseEvict => Harm::LeaseEvict { store: HostId::Lease },
+            Hurt::LeaseFailover { lag, back_after } => Harm::LeaseFailover { store: HostId::Lease, lag, back_after },
+            Hurt::LeaseStall(lasts) => Harm::LeaseStall { store: HostId::Lease, lasts },
         }
     }
 }

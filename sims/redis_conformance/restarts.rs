@@ -98,7 +98,7 @@ fn a_restart_without_persistence_loses_the_lease() {
     if !Server::is_there("a_restart_without_persistence_loses_the_lease") {
         return;
     }
-    let (answers, run) = simulated(LONG_MS, &fault(Harm::LeaseWipe { back_after: 2.seconds() }, after("grant")));
+    let (answers, run) = simulated(LONG_MS, &fault(Harm::LeaseWipe { store: HostId::Lease, back_after: 2.seconds() }, after("grant")));
     let real = restarted(&FORGETFUL);
     assert_eq!((answers, lost(&run)), (real.clone(), 1));
     assert_eq!(real, ["OK", "OK"]);
@@ -164,7 +164,7 @@ fn a_replica_that_missed_the_grant_grants_again() {
     if !Server::is_there("a_replica_that_missed_the_grant_grants_again") {
         return;
     }
-    let failover = |lag| Harm::LeaseFailover { lag, back_after: 2.seconds() };
+    let failover = |lag| Harm::LeaseFailover { store: HostId::Lease, lag, back_after: 2.seconds() };
     let (missed, run) = simulated(LONG_MS, &fault(failover(5.seconds()), after("grant")));
     let real = failed_over(false);
     assert_eq!((missed, lost(&run)), (real.clone(), 1));

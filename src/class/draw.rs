@@ -9,7 +9,8 @@ use crate::step::Step;
 use crate::time::{SimTime, millis};
 use crate::trace::Phase;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -111,6 +112,21 @@ impl<'a> Draw<'a> {
         self.calendar.due(period)
     }
 
+    /// What concerns the lease store: where the strategy asks several, the same of one, of most of them or of all.
+    /// Where there is one, nothing is drawn.
+    pub fn at_stores(&mut self, fault: &Fault) -> Vec<Fault> {
+        let steps = self.steps;
+        let mut stores = lease_stores(steps);
+        if stores.len() < 2 {
+            return vec![fault.clone()];
+        }
+        let all = stores.len();
+        let many = *[1, all / 2 + 1, all].choose(&mut self.rng).expect("three");
+        stores.shuffle(&mut self.rng);
+        stores.truncate(many);
+        stores.into_iter().map(|store| fault.harm.clone().at_store(store).when(fault.when.clone())).collect()
+    }
+
     /// A random node.
     pub fn node(&mut self) -> Target {
         Target::Host(HostId::node(self.rng.random_range(0..self.scenario.nodes.max(1))))
@@ -140,4 +156,15 @@ impl<'a> Draw<'a> {
     fn scale(&self) -> u32 {
         self.scenario.time_scale.max(1)
     }
+}
+
+/// The lease stores that a strategy with these steps asks, in index order.
+pub fn lease_stores(steps: &[Step]) -> Vec<HostId> {
+    let stores: BTreeSet<HostId> = steps.iter().filter_map(|step| step.peer).filter(|peer| is_lease_store(*peer)).collect();
+    stores.into_iter().collect()
+}
+
+/// Whether a host is a lease store.
+pub fn is_lease_store(host: HostId) -> bool {
+    matches!(host, HostId::Lease | HostId::FurtherLease(_))
 }

@@ -1,5 +1,6 @@
 //! Lease store cut: a node that reaches everything but the lease store.
 
+use crate::class::draw::lease_stores;
 use crate::class::partition::cut;
 use crate::class::{Class, Draw};
 use crate::id::HostId;
@@ -19,11 +20,11 @@ impl Class for LeaseCut {
     }
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
-        draw.on_a_node(|draw, host| cut(draw, host, Target::Host(HostId::Lease)))
+        let cut = draw.on_a_node(|draw, host| cut(draw, host, Target::Host(HostId::Lease)));
+        cut.iter().flat_map(|fault| draw.at_stores(fault)).collect()
     }
 
     fn misses(&self, steps: &[Step]) -> Option<&'static str> {
-        let asks = steps.iter().any(|s| s.peer == Some(HostId::Lease));
-        (!asks).then_some("it never asks the lease store anything")
+        lease_stores(steps).is_empty().then_some("it never asks the lease store anything")
     }
 }

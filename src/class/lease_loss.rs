@@ -1,5 +1,6 @@
 //! Lease loss: the lease store forgets, waits, or is wrong about the time.
 
+use crate::class::draw::is_lease_store;
 use crate::class::{Class, Draw, Mixes};
 use crate::id::HostId;
 use crate::plan::{Fault, Harm, Target, Trigger};
@@ -39,18 +40,18 @@ impl Class for LeaseLoss {
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
         let host = Target::Host(HostId::Lease);
         let fault = match draw.rng.random_range(0..100) {
-            0..25 => Harm::LeaseWipe { back_after: draw.between(1.seconds()..=15.seconds()) }.when(while_held(draw)),
+            0..25 => Harm::LeaseWipe { store: HostId::Lease, back_after: draw.between(1.seconds()..=15.seconds()) }.when(while_held(draw)),
             25..35 => Harm::Crash { host, back_after: draw.between(1.seconds()..=15.seconds()) }.when(while_held(draw)),
-            35..60 => Harm::LeaseEvict.when(while_held(draw)),
+            35..60 => Harm::LeaseEvict { store: HostId::Lease }.when(while_held(draw)),
             60..70 => {
                 let (lag, back_after) = (draw.length(FAR_BEHIND), draw.between(1.seconds()..=15.seconds()));
-                Harm::LeaseFailover { lag, back_after }.when(while_held(draw))
+                Harm::LeaseFailover { store: HostId::Lease, lag, back_after }.when(while_held(draw))
             }
             70..85 => {
                 let (lag, back_after) = (draw.between(200.ms()..=5.seconds()), draw.between(1.seconds()..=15.seconds()));
-                Harm::LeaseFailover { lag, back_after }.when(just_granted(draw))
+                Harm::LeaseFailover { store: HostId::Lease, lag, back_after }.when(just_granted(draw))
             }
-            85..93 => Harm::LeaseStall { lasts: draw.between(1.seconds()..=20.seconds()) }.when(while_asked(draw)),
+            85..93 => Harm::LeaseStall { store: HostId::Lease, lasts: draw.between(1.seconds()..=20.seconds()) }.when(while_asked(draw)),
             _ => {
                 let by_ms = match draw.rng.random() {
                     true => draw.rng.random_range(LEAST_MS..=MOST_FORWARD_MS),
@@ -59,7 +60,7 @@ impl Class for LeaseLoss {
                 Harm::ClockOffset { host, by_ms: draw.milliseconds(by_ms) }.when(while_held(draw))
             }
         };
-        vec![fault]
+        draw.at_stores(&fault)
     }
 
     fn misses(&self, steps: &[Step]) -> Option<&'static str> {
@@ -73,7 +74,7 @@ impl Class for LeaseLoss {
 }
 
 fn asks(step: Step) -> bool {
-    step.peer == Some(HostId::Lease)
+    step.peer.is_some_and(is_lease_store)
 }
 
 /// Most often at a step between the first slice of the work and the last request to the lease store.

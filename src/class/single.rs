@@ -73,7 +73,7 @@ impl Kind {
 }
 
 /// Every kind, in the order of reports. The first seven fault points are those of the table's column.
-pub static KINDS: [Kind; 36] = [
+pub static KINDS: [Kind; 38] = [
     Kind::core("crash-before", FaultClass::Crash, Phase::Before, Needs::Nothing, crash),
     Kind::core("crash-sent", FaultClass::Crash, Phase::Sent, Needs::Request, crash),
     Kind::core("crash-after", FaultClass::Crash, Phase::After, Needs::Nothing, crash),
@@ -113,6 +113,7 @@ pub static KINDS: [Kind; 36] = [
     Kind::more("lease-restart", FaultClass::LeaseLoss, Phase::Sent, Needs::RequestTo(HostId::Lease), |s| restart(s, LEASE)),
     Kind::more("lease-restart-idle", FaultClass::LeaseLoss, Phase::Before, Needs::Asked(HostId::Lease), |s| restart(s, LEASE)),
     Kind::more("lease-wiped", FaultClass::LeaseLoss, Phase::Before, Needs::Asked(HostId::Lease), |s| Harm::LeaseWipe {
+        store: HostId::Lease,
         back_after: real(s, 10.seconds()),
     }),
     Kind::more("db-restart", FaultClass::DbRestart, Phase::Sent, Needs::RequestTo(HostId::Database), |s| restart(s, DATABASE)),
@@ -125,9 +126,18 @@ pub static KINDS: [Kind; 36] = [
     Kind::more("slow-work", FaultClass::Slow, Phase::Before, Needs::Work, |s| Harm::SlowStep { extra: real(s, 43.minutes()) }),
     Kind::more("clock-forward", FaultClass::Step, Phase::Before, Needs::Nothing, |s| clock(s, 1)),
     Kind::more("clock-back", FaultClass::Step, Phase::Before, Needs::Nothing, |s| clock(s, -1)),
+    // One of those beside the first stands for all of them: they are alike.
+    Kind::more("cut-further-lease", FaultClass::LeaseCut, Phase::Before, Needs::Asked(FURTHER), |s| {
+        cut(s, Target::Host(FURTHER), Direction::Both)
+    }),
+    Kind::more("further-lease-wiped", FaultClass::LeaseLoss, Phase::Before, Needs::Asked(FURTHER), |s| Harm::LeaseWipe {
+        store: FURTHER,
+        back_after: real(s, 10.seconds()),
+    }),
 ];
 
 const LEASE: Target = Target::Host(HostId::Lease);
+const FURTHER: HostId = HostId::FurtherLease(1);
 const DATABASE: Target = Target::Host(HostId::Database);
 
 impl Kind {

@@ -1,5 +1,6 @@
 //! Skew: clocks that are wrong from the beginning, and stay so.
 
+use crate::class::draw::lease_stores;
 use crate::class::{Class, Draw, Mixes};
 use crate::id::HostId;
 use crate::plan::{Fault, Harm, Target, Trigger};
@@ -22,7 +23,8 @@ impl Class for Skew {
     }
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
-        let mut hosts: Vec<HostId> = (0..draw.scenario.nodes).map(HostId::node).chain([HostId::Lease]).collect();
+        let further = lease_stores(draw.steps).into_iter().filter(|store| *store != HostId::Lease);
+        let mut hosts: Vec<HostId> = (0..draw.scenario.nodes).map(HostId::node).chain([HostId::Lease]).chain(further).collect();
         if !draw.scenario.clocks.are_usual() {
             // Whoever says how wrong clocks can be means it in a mix of faults as well.
             draw.unstretched();

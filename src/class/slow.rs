@@ -32,7 +32,8 @@ impl Class for Slow {
                 let from =
                     *[Target::Everyone, Target::Host(HostId::Lease), Target::Host(HostId::Database)].choose(&mut draw.rng).expect("three");
                 let (extra, lasts) = (draw.between(1.seconds()..=10.seconds()), draw.between(5.minutes()..=15.minutes()));
-                vec![Harm::Late { host, from, extra, lasts }.when(draw.near_a_boundary())]
+                let late = Harm::Late { host, from, extra, lasts }.when(draw.near_a_boundary());
+                if from == Target::Host(HostId::Lease) { draw.at_stores(&late) } else { vec![late] }
             }
         }
     }

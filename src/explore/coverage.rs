@@ -65,7 +65,7 @@ pub fn kind(harm: &Harm) -> &'static str {
         Harm::ClockOffset { .. } => "clock-step",
         Harm::ClockDrift { .. } => "clock-drift",
         Harm::LeaseWipe { .. } => "lease-wipe",
-        Harm::LeaseEvict => "lease-evict",
+        Harm::LeaseEvict { .. } => "lease-evict",
         Harm::LeaseFailover { .. } => "lease-failover",
         Harm::LeaseStall { .. } => "lease-stall",
         Harm::CommitFails { .. } => "commit-refused",

@@ -148,7 +148,7 @@ fn is_of_a_clock(harm: &Harm) -> bool {
         | Harm::SlowStep { .. }
         | Harm::JobError { .. }
         | Harm::LeaseWipe { .. }
-        | Harm::LeaseEvict
+        | Harm::LeaseEvict { .. }
         | Harm::LeaseFailover { .. }
         | Harm::LeaseStall { .. }
         | Harm::CommitFails { .. }

@@ -76,7 +76,7 @@ impl Harm {
             | Harm::JobError { .. }
             | Harm::ClockDrift { .. }
             | Harm::LeaseWipe { .. }
-            | Harm::LeaseEvict
+            | Harm::LeaseEvict { .. }
             | Harm::LeaseStall { .. }
             | Harm::CommitFails { .. }
             | Harm::SessionEnds { .. }
@@ -95,15 +95,15 @@ impl Harm {
             | Harm::Partition { lasts: d, .. }
             | Harm::Late { lasts: d, .. }
             | Harm::SlowStep { extra: d }
-            | Harm::LeaseWipe { back_after: d }
+            | Harm::LeaseWipe { back_after: d, .. }
             | Harm::LeaseFailover { back_after: d, .. }
-            | Harm::LeaseStall { lasts: d }
+            | Harm::LeaseStall { lasts: d, .. }
             | Harm::Shutdown { back_after: d, .. } => Some(d),
             Harm::ClockDrift { lasts, .. } => lasts.as_mut(),
             Harm::ReplyLost { .. }
             | Harm::JobError { .. }
             | Harm::ClockOffset { .. }
-            | Harm::LeaseEvict
+            | Harm::LeaseEvict { .. }
             | Harm::CommitFails { .. }
             | Harm::SessionEnds { .. }
             | Harm::Zone { .. } => None,
@@ -134,7 +134,7 @@ mod tests {
             Harm::ClockOffset { host: n0, by_ms: -240_000 }.when(Trigger::start()),
             Harm::ClockDrift { host: n0, ppm: 20_000, lasts: Some(3.hours()) }.when(Trigger::start()),
             Harm::JobError { times: 3 }.when(step.clone()),
-            Harm::LeaseFailover { lag: 3.seconds(), back_after: 1.minutes() }.when(step.clone()),
+            Harm::LeaseFailover { store: HostId::Lease, lag: 3.seconds(), back_after: 1.minutes() }.when(step.clone()),
         ]);
         let scaled = FaultPlan::of([
             Harm::Pause { host: n0, lasts: 40.seconds() }.when(Trigger::At { at_ms: SimTime(10_000) }),
@@ -142,7 +142,7 @@ mod tests {
             Harm::ClockOffset { host: n0, by_ms: -4_000 }.when(Trigger::start()),
             Harm::ClockDrift { host: n0, ppm: 20_000, lasts: Some(3.minutes()) }.when(Trigger::start()),
             Harm::JobError { times: 3 }.when(step.clone()),
-            Harm::LeaseFailover { lag: 50.ms(), back_after: 1.seconds() }.when(step),
+            Harm::LeaseFailover { store: HostId::Lease, lag: 50.ms(), back_after: 1.seconds() }.when(step),
         ]);
         assert_eq!(plan.scaled(60), scaled);
         assert_eq!(plan.scaled_onto(60, |at| (at == SimTime::ZERO).then_some(Moved::to(at))).faults.len(), 5);

@@ -31,6 +31,7 @@ pub(super) struct HarmTable {
     zone: Option<String>,
     order: Option<StopOrder>,
     grace: Option<Length>,
+    store: Option<HostId>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -96,6 +97,11 @@ impl fmt::Display for Kind {
     }
 }
 
+/// The lease store that a harm names, or the first.
+fn first_unless(named: Option<HostId>) -> HostId {
+    named.unwrap_or(HostId::Lease)
+}
+
 /// Takes a key that the kind needs.
 macro_rules! take {
     ($table:ident . $key:ident) => {
@@ -123,6 +129,7 @@ impl HarmTable {
             ("zone", self.zone.is_some()),
             ("order", self.order.is_some()),
             ("grace", self.grace.is_some()),
+            ("store", self.store.is_some()),
         ];
         keys.into_iter().find(|(_, there)| *there).map(|(key, _)| key)
     }
@@ -146,10 +153,12 @@ impl TryFrom<HarmTable> for Harm {
             Kind::JobError => Harm::JobError { times: take!(t.times) },
             Kind::ClockOffset => Harm::ClockOffset { host: take!(t.host), by_ms: take!(t.by_ms) },
             Kind::ClockDrift => Harm::ClockDrift { host: take!(t.host), ppm: take!(t.ppm), lasts: t.lasts.take().map(|l| l.0) },
-            Kind::LeaseWipe => Harm::LeaseWipe { back_after: take!(t.back_after).0 },
-            Kind::LeaseEvict => Harm::LeaseEvict,
-            Kind::LeaseFailover => Harm::LeaseFailover { lag: take!(t.lag).0, back_after: take!(t.back_after).0 },
-            Kind::LeaseStall => Harm::LeaseStall { lasts: take!(t.lasts).0 },
+            Kind::LeaseWipe => Harm::LeaseWipe { store: first_unless(t.store.take()), back_after: take!(t.back_after).0 },
+            Kind::LeaseEvict => Harm::LeaseEvict { store: first_unless(t.store.take()) },
+            Kind::LeaseFailover => {
+                Harm::LeaseFailover { store: first_unless(t.store.take()), lag: take!(t.lag).0, back_after: take!(t.back_after).0 }
+            }
+            Kind::LeaseStall => Harm::LeaseStall { store: first_unless(t.store.take()), lasts: take!(t.lasts).0 },
             Kind::CommitFails => Harm::CommitFails { host: take!(t.host) },
             Kind::SessionEnds => Harm::SessionEnds { host: take!(t.host) },
             Kind::Shutdown => {

@@ -39,12 +39,12 @@ impl Fault {
     fn too_much(&self) -> Option<String> {
         let long = |key: &str, d: Duration| (d > YEAR).then(|| format!("has `{key}` = {}; write at most \"8784h\"", duration::text(d)));
         match self.harm {
-            Harm::Crash { back_after, .. } | Harm::Power { back_after, .. } | Harm::LeaseWipe { back_after } => {
+            Harm::Crash { back_after, .. } | Harm::Power { back_after, .. } | Harm::LeaseWipe { back_after, .. } => {
                 long("back_after", back_after)
             }
-            Harm::Pause { lasts, .. } | Harm::Partition { lasts, .. } | Harm::LeaseStall { lasts } => long("lasts", lasts),
+            Harm::Pause { lasts, .. } | Harm::Partition { lasts, .. } | Harm::LeaseStall { lasts, .. } => long("lasts", lasts),
             Harm::Shutdown { grace, back_after, .. } => long("grace", grace).or_else(|| long("back_after", back_after)),
-            Harm::LeaseFailover { lag, back_after } => long("lag", lag).or_else(|| long("back_after", back_after)),
+            Harm::LeaseFailover { lag, back_after, .. } => long("lag", lag).or_else(|| long("back_after", back_after)),
             Harm::Late { extra, lasts, .. } => long("extra", extra).or_else(|| long("lasts", lasts)),
             Harm::SlowStep { extra } => long("extra", extra),
             Harm::ClockOffset { by_ms, .. } => {
@@ -54,7 +54,7 @@ impl Fault {
             Harm::ClockDrift { lasts, .. } => lasts.and_then(|lasts| long("lasts", lasts)),
             Harm::ReplyLost { .. }
             | Harm::JobError { .. }
-            | Harm::LeaseEvict
+            | Harm::LeaseEvict { .. }
             | Harm::CommitFails { .. }
             | Harm::SessionEnds { .. }
             | Harm::Zone { .. } => None,
@@ -123,7 +123,7 @@ impl Fault {
             | Harm::SessionEnds { host }
             | Harm::Zone { host, .. }
             | Harm::Shutdown { host, .. } => victim(host),
-            Harm::LeaseStall { lasts } if lasts.is_zero() => Some("keeps the lease store busy for no time; write `lasts = \"10s\"`".to_owned()),
+            Harm::LeaseStall { lasts, .. } if lasts.is_zero() => Some("keeps the lease store busy for no time; write `lasts = \"10s\"`".to_owned()),
             Harm::Partition { host, from, .. } | Harm::Late { host, from, .. } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { host, from: from @ (Target::Host(_) | Target::Peer) } => victim(host).or_else(|| other(from)),
             Harm::ReplyLost { .. } => {
@@ -132,7 +132,12 @@ impl Fault {
             Harm::LeaseFailover { lag, .. } if lag.is_zero() => {
                 Some("fails over to a replica that has seen everything, as a restart does; write `lag = \"1s\"`, or `kind = \"crash\", host = \"lease\"`".to_owned())
             }
-            Harm::LeaseWipe { .. } | Harm::LeaseEvict | Harm::LeaseFailover { .. } | Harm::LeaseStall { .. } => None,
+            Harm::LeaseWipe { store, .. } | Harm::LeaseEvict { store } | Harm::LeaseFailover { store, .. } | Harm::LeaseStall { store, .. } => {
+                match store {
+                    HostId::Lease | HostId::FurtherLease(_) => missing(store, nodes, steps),
+                    other => Some(format!("has `store` = \"{other}\", which is no lease store; write `store = \"lease1\"`, or leave it out for the first")),
+                }
+            }
             Harm::JobError { times: 0 } => Some("makes the job fail 0 times; write `times = 1`".to_owned()),
             Harm::SlowStep { .. } | Harm::JobError { .. } => {
                 (!at_a_step).then(|| "strikes a step at a time; write `step` and `phase` instead of `at_ms`".to_owned())
@@ -195,8 +200,13 @@ mod tests {
             (Harm::Pause { host: Target::AllNodes, lasts: 8_785.hours() }.when(start()), "has `lasts` = 8785h; write at most \"8784h\""),
             (Harm::SlowStep { extra: Duration::MAX }.when(Trigger::first("work.1", Phase::Before)), "has `extra` ="),
             (Harm::JobError { times: 0 }.when(Trigger::first("work.1", Phase::Before)), "write `times = 1`"),
-            (Harm::LeaseFailover { lag: Duration::ZERO, back_after: 5.seconds() }.when(start()), "write `lag = \"1s\"`"),
-            (Harm::LeaseStall { lasts: 8_785.hours() }.when(start()), "has `lasts` = 8785h"),
+            (
+                Harm::LeaseFailover { store: HostId::Lease, lag: Duration::ZERO, back_after: 5.seconds() }.when(start()),
+                "write `lag = \"1s\"`",
+            ),
+            (Harm::LeaseStall { store: HostId::Lease, lasts: 8_785.hours() }.when(start()), "has `lasts` = 8785h"),
+            (Harm::LeaseEvict { store: HostId::FurtherLease(2) }.when(start()), "strikes `lease2`, which this strategy never asks"),
+            (Harm::LeaseEvict { store: HostId::Database }.when(start()), "write `store = \"lease1\"`"),
             (
                 Harm::Zone { host: Target::AllNodes, zone: "Mars/Olympus".to_owned() }.when(start()),
                 "unknown time zone `Mars/Olympus`; write a name",

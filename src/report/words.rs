@@ -1,5 +1,6 @@
 //! Small pieces of text that several reports share.
 
+use crate::id::HostId;
 use crate::plan::{Direction, Fault, Harm, Target, Trigger, duration};
 use crate::strategy::Policy;
 use crate::trace::Phase;
@@ -135,10 +136,10 @@ pub fn harm(harm: &Harm) -> String {
             let lasts = lasts.map_or(String::new(), |lasts| format!(" for {}", d(&lasts)));
             format!("the clock of {} runs {ppm:+} ppm{lasts}", whom(*host))
         }
-        Harm::LeaseWipe { back_after } => format!("the lease store crashes, back empty after {}", d(back_after)),
-        Harm::LeaseEvict => "the lease store evicts the lease granted last".to_owned(),
-        Harm::LeaseFailover { lag, back_after } => {
-            format!("the lease store fails over to a replica that is {} behind, back after {}", d(lag), d(back_after))
+        Harm::LeaseWipe { store, back_after } => format!("{} crashes, back empty after {}", which(*store), d(back_after)),
+        Harm::LeaseEvict { store } => format!("{} evicts the lease granted last", which(*store)),
+        Harm::LeaseFailover { store, lag, back_after } => {
+            format!("{} fails over to a replica that is {} behind, back after {}", which(*store), d(lag), d(back_after))
         }
         Harm::CommitFails { host } => format!("the database refuses the next commit of {}", whom(*host)),
         Harm::SessionEnds { host } => format!("the database ends the sessions of {}", whom(*host)),
@@ -146,8 +147,12 @@ pub fn harm(harm: &Harm) -> String {
         Harm::Shutdown { host, order, grace, back_after } => {
             format!("{} is told to stop, {order}, and exits after {}, back {} later", whom(*host), d(grace), d(back_after))
         }
-        Harm::LeaseStall { lasts } => format!("a slow command keeps the lease store busy for {}", d(lasts)),
+        Harm::LeaseStall { store, lasts } => format!("a slow command keeps {} busy for {}", which(*store), d(lasts)),
     }
+}
+
+fn which(store: HostId) -> String {
+    if store == HostId::Lease { "the lease store".to_owned() } else { format!("lease store `{store}`") }
 }
 
 fn whom(target: Target) -> String {

@@ -8,6 +8,7 @@ use crate::id::HostId;
 use crate::store::sql::{Param, Returning, Row, Text};
 use crate::store::{LeaseStore, PayoutService, Sql};
 use crate::strategy::context::{Context, Error};
+use crate::strategy::tamper::Tamper;
 use crate::trace::StepName;
 use std::pin::pin;
 use std::time::Duration;
@@ -20,16 +21,21 @@ pub struct LeaseSteps<'c> {
 }
 
 impl LeaseSteps<'_> {
+    /// Who changes what is asked: of the first store only.
+    fn tamper(self) -> Option<&'static dyn Tamper> {
+        self.context.tamper.filter(|_| self.store.server() == HostId::Lease)
+    }
+
     /// `SET key value NX PX ttl`: whether the lease was granted.
     ///
     /// # Errors
     /// As every step.
     pub async fn set_nx_px(self, step: StepName, key: &str, value: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
-        if let Some(tamper) = context.tamper {
+        if let Some(tamper) = self.tamper() {
             return tamper.set_nx_px(&context.straight(), step, key, value, ttl).await;
         }
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.set_nx_px(&context.key(key), value, ttl))).await
+        context.operation(step, store.server(), pin!(store.ready()), pin!(store.set_nx_px(&context.key(key), value, ttl))).await
     }
 
     /// `SETNX key value`: whether the key was set, without an expiry.
@@ -38,7 +44,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn setnx(self, step: StepName, key: &str, value: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.setnx(&context.key(key), value))).await
+        context.operation(step, store.server(), pin!(store.ready()), pin!(store.setnx(&context.key(key), value))).await
     }
 
     /// `PEXPIRE key ttl`, whoever holds it: whether there was such a key.
@@ -47,7 +53,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn pexpire(self, step: StepName, key: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.pexpire(&context.key(key), ttl))).await
+        context.operation(step, store.server(), pin!(store.ready()), pin!(store.pexpire(&context.key(key), ttl))).await
     }
 
     /// `GET key`.
@@ -56,7 +62,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn get(self, step: StepName, key: &str) -> Result<Option<String>, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.get(&context.key(key)))).await
+        context.operation(step, store.server(), pin!(store.ready()), pin!(store.get(&context.key(key)))).await
     }
 
     /// `DEL key`, whoever holds it.
@@ -65,7 +71,7 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn del(self, step: StepName, key: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.del(&context.key(key)))).await
+        context.operation(step, store.server(), pin!(store.ready()), pin!(store.del(&context.key(key)))).await
     }
 
     /// Deletes the lease if it is still `token`'s: whether it was.
@@ -74,10 +80,10 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn compare_and_delete(self, step: StepName, key: &str, token: &str) -> Result<bool, Error> {
         let Self { context, store } = self;
-        if let Some(tamper) = context.tamper {
+        if let Some(tamper) = self.tamper() {
             return tamper.compare_and_delete(&context.straight(), step, key, token).await;
         }
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_delete(&context.key(key), token))).await
+        context.operation(step, store.server(), pin!(store.ready()), pin!(store.compare_and_delete(&context.key(key), token))).await
     }
 
     /// Extends the lease if it is still `token`'s: whether it was.
@@ -86,10 +92,10 @@ impl LeaseSteps<'_> {
     /// As every step.
     pub async fn compare_and_expire(self, step: StepName, key: &str, token: &str, ttl: Duration) -> Result<bool, Error> {
         let Self { context, store } = self;
-        if let Some(tamper) = context.tamper {
+        if let Some(tamper) = self.tamper() {
             return tamper.compare_and_expire(&context.straight(), step, key, token, ttl).await;
         }
-        context.operation(step, HostId::Lease, pin!(store.ready()), pin!(store.compare_and_expire(&context.key(key), token, ttl))).await
+        context.operation(step, store.server(), pin!(store.ready()), pin!(store.compare_and_expire(&context.key(key), token, ttl))).await
     }
 }
 

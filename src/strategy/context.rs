@@ -18,7 +18,7 @@ use crate::time::{WallTime, millis};
 use crate::trace::{Phase, StepName};
 use futures_util::future::LocalBoxFuture;
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::future::ready;
 use std::pin::pin;
 use std::rc::Rc;
@@ -61,6 +61,8 @@ struct Inner {
     lease: LeaseStore,
     /// Whoever waits for a message blocks its connection.
     waiter: LeaseStore,
+    /// The stores beside the first; hardly anybody asks them.
+    further: OnceCell<[LeaseStore; 4]>,
     sql: Sql,
     payout: PayoutService,
     log: LogService,
@@ -75,6 +77,7 @@ impl Context {
         let inner = Inner {
             lease: LeaseStore::new(Rc::clone(&host), timeout),
             waiter: LeaseStore::new(Rc::clone(&host), timeout),
+            further: OnceCell::new(),
             sql: Sql::new(Rc::clone(&host), timeout),
             payout: PayoutService::new(Rc::clone(&host), timeout),
             log: LogService::new(Rc::clone(&host), timeout),
@@ -186,6 +189,19 @@ impl Context {
     /// The lease store.
     pub fn lease(&self) -> LeaseSteps<'_> {
         LeaseSteps { context: self, store: &self.inner.lease }
+    }
+
+    /// The independent lease store with this number: 0 is the one of [`Context::lease`], 1 to 4 are those beside it.
+    ///
+    /// # Panics
+    /// There is no such store: a bug of the strategy.
+    pub fn lease_store(&self, n: usize) -> LeaseSteps<'_> {
+        let Some(beside) = n.checked_sub(1) else { return self.lease() };
+        let all = self.inner.further.get_or_init(|| {
+            let client = |n| LeaseStore::of(Rc::clone(&self.inner.host), HostId::FurtherLease(n), self.inner.scenario.node.timeout);
+            [1, 2, 3, 4].map(client)
+        });
+        LeaseSteps { context: self, store: &all[beside] }
     }
 
     /// Queues in the lease store.

@@ -4,12 +4,14 @@
 
 mod fenced;
 mod machine_id;
+mod redlock;
 mod set_px;
 mod setnx_expire;
 mod watchdog;
 
 pub use fenced::LeaseFenced;
 pub use machine_id::LeaseMachineId;
+pub use redlock::Redlock;
 pub use set_px::LeaseSetPx;
 pub use setnx_expire::LeaseSetnxExpire;
 pub use watchdog::LeaseWatchdog;

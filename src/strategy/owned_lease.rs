@@ -51,19 +51,25 @@ impl OwnedLease {
 
     /// Renews the lease until it is lost: refused, or unanswered more than once in a row.
     pub async fn watch(&self, context: &Context, renew: impl AsyncFn() -> Result<bool, Error>) {
-        let mut unanswered = 0;
-        loop {
-            context.until_due(self.every, async || self.release(context).await).await;
-            match renew().await {
-                Ok(true) => unanswered = 0,
-                Err(_) if unanswered < UNANSWERED => unanswered += 1,
-                Ok(false) | Err(_) => return,
-            }
-        }
+        watch(context, self.every, renew, async || self.release(context).await).await;
     }
 
     /// Gives the lease back, if it is still ours. If that fails, it runs out by itself.
     pub async fn release(&self, context: &Context) {
         let _ = context.lease().compare_and_delete("lease.release", &self.key, &self.token).await;
+    }
+}
+
+/// Renews something every `every` until it is lost: refused, or unanswered more than once in a row. A process that
+/// stops, and gives its lease back before the job is done, does so by `give_back`.
+pub async fn watch(context: &Context, every: Duration, renew: impl AsyncFn() -> Result<bool, Error>, give_back: impl AsyncFn()) {
+    let mut unanswered = 0;
+    loop {
+        context.until_due(every, async || give_back().await).await;
+        match renew().await {
+            Ok(true) => unanswered = 0,
+            Err(_) if unanswered < UNANSWERED => unanswered += 1,
+            Ok(false) | Err(_) => return,
+        }
     }
 }

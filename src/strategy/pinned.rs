@@ -145,7 +145,7 @@ fn shutdown() -> Harm {
 
 /// The lease store evicts the lease while the first holder is in the middle of its job.
 pub fn evicted_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
-    in_the_job(scenario, Harm::LeaseEvict)
+    in_the_job(scenario, Harm::LeaseEvict { store: HostId::Lease })
 }
 
 /// The lease store restarts empty when the first holder has looked at its lease for the last
@@ -153,8 +153,18 @@ pub fn evicted_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
 /// the next holder's job. It renews meanwhile, so with its lease kept nobody else could work.
 pub fn emptied_before_the_transaction(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     let when = || Trigger::first("tx.begin", Phase::Before);
-    let faults = [Harm::LeaseWipe { back_after: 10.seconds() }.when(when()), Harm::SlowStep { extra: 90.seconds() }.when(when())];
+    let faults = [
+        Harm::LeaseWipe { store: HostId::Lease, back_after: 10.seconds() }.when(when()),
+        Harm::SlowStep { extra: 90.seconds() }.when(when()),
+    ];
     in_scale(scenario, faults)
+}
+
+/// As [`emptied_before_the_transaction`], for three of five stores.
+pub fn most_emptied_before_the_transaction(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    let when = || Trigger::first("tx.begin", Phase::Before);
+    let wiped = [1, 2, 3].map(|n| Harm::LeaseWipe { store: HostId::FurtherLease(n), back_after: 10.seconds() }.when(when()));
+    in_scale(scenario, wiped.into_iter().chain([Harm::SlowStep { extra: 90.seconds() }.when(when())]))
 }
 
 /// The lease store restarts, with its data, between the first holder's grant and its expiry.
@@ -201,7 +211,7 @@ pub fn pop_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
 /// The lease store restarts empty when the first node is about to put the task into the queue, and
 /// is back when all nodes have come.
 pub fn emptied_before_the_push(scenario: &Scenario, _: &Calendar) -> FaultPlan {
-    at_first(scenario, "queue.push", Phase::Before, Harm::LeaseWipe { back_after: 10.seconds() })
+    at_first(scenario, "queue.push", Phase::Before, Harm::LeaseWipe { store: HostId::Lease, back_after: 10.seconds() })
 }
 
 /// Every node's first request for a lease loses its answer, so whoever is granted it does not know.

@@ -118,6 +118,7 @@ impl fmt::Display for Event {
             Event::Moved { by, message } => write!(f, "{by} moved message {message}"),
             Event::Popped { by, message } => write!(f, "message {message} was taken out for {by}"),
             Event::MessageLost { message } => write!(f, "message {message} was lost"),
+            Event::Voted { store, vote } => write!(f, "{store} {vote}"),
             Event::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
             Event::LogLeads { host, term } => write!(f, "{host} leads the log in term {term}"),
             Event::LogGranted { through, to, period, token, ttl_ms } => {
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
     use crate::id::{AttemptId, FaultId, HostId, NodeId, PeriodId, PlayerId, TxId};
     use crate::time::SimTime;
-    use crate::trace::{Phase, Proof};
+    use crate::trace::{Phase, Proof, Vote};
     use std::collections::BTreeMap;
 
     /// Every variant; each field also with another value, alone.
@@ -200,6 +201,12 @@ mod tests {
         all.extend([Event::Prepared { tx: ty, by: host }, Event::PreparedEnded { tx: ty, by: host, committed: true }]);
         all.extend([(1, after), (2, period)].map(|(number, period)| Event::PaymentsPrepared { number, period, by: host }));
         all.push(Event::PaymentsEnded { number: 2, by: host, committed: true });
+        let leases: Vec<Vote> = all.iter().filter_map(Vote::of).collect();
+        let stores = [HostId::Lease, HostId::FurtherLease(1)];
+        all.extend(leases.iter().flat_map(|vote| stores.map(|store| Event::Voted { store, vote: *vote })));
+        all.extend([0, 1].map(|ttl_ms| Event::Voted { store: HostId::Lease, vote: Vote::Granted { to: host, ttl_ms } }));
+        let refused = Vote::Refused { to: host, holder: other };
+        assert_eq!(Vote::of(&refused.decides()), Some(refused));
         all.extend([0, 1, 30_000].map(|ttl_ms| Event::LeaseGranted { to: host, ttl_ms }));
         all.push(Event::LeaseGranted { to: other, ttl_ms: 1 });
         for fault in [FaultId(0), FaultId(1)] {

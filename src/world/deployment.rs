@@ -7,7 +7,7 @@ use crate::node;
 use crate::plan::{FaultPlan, Misplanned, Trigger, duration};
 use crate::scenario::{Misconfigured, Override, Scenario};
 use crate::seed::Seed;
-use crate::settlement::Calendar;
+use crate::settlement::{Calendar, LeaseKey};
 use crate::step;
 use crate::strategy::{self, Strategy};
 use crate::time::SimTime;
@@ -20,6 +20,7 @@ use crate::world::servers::payout::{self, PayoutLedger};
 use crate::world::servers::postgres::{self, Database, DatabaseSetup};
 use crate::world::sim_host::SimHost;
 use crate::world::state::World;
+use crate::world::votes::held_by_most;
 use crate::world::{EngineKind, Refused, Run, operator, traffic};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -169,9 +170,9 @@ impl Deployment {
     fn run_from(&self, seed: Seed, plan: &FaultPlan, reseed: Option<Reseed>) -> Result<Run, Refused> {
         let faults = Faults::new(plan);
         let stores = Stores::new(self, faults.most_behind());
-        let (lease, database) = (Rc::clone(&stores.lease), Rc::clone(&stores.database));
+        let (leases, database) = (stores.leases.clone(), Rc::clone(&stores.database));
         let calendar = Arc::clone(&self.calendar);
-        let world = World::new(seed, self.scenario.nodes, &self.hosts(), calendar, faults, lease, database, self.strategy.steps());
+        let world = World::new(seed, self.scenario.nodes, &self.hosts(), calendar, faults, leases, database, self.strategy.steps());
         let settings = Settings {
             seed: seed.fork("engine"),
             latency_min: self.scenario.network.latency_min,
@@ -203,7 +204,7 @@ impl Deployment {
         let complaints = world.complaints();
         let (trace, panics) = world.finish();
         let mut end = stores.database.state();
-        end.leases = stores.lease.borrow().keys();
+        end.leases = stores.keys();
         end.in_doubt.extend(stores.payouts.borrow().in_doubt());
         Ok(Run { seed, trace, end, ended, ended_at: settings.until, receipts: world.faults.receipts(), panics, complaints })
     }
@@ -292,12 +293,12 @@ impl Deployment {
             .map(|r| (self.calendar.origin.wall(r.at), r.seed.fork("traffic")));
         let boot = |id: HostId| -> Boot {
             let (world, engine, setup) = (Rc::clone(world), Rc::clone(engine), Rc::clone(&setup));
-            let (lease, database, payouts) = (Rc::clone(&stores.lease), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
-            let (further, members, elsewhere) = (stores.further.clone(), stores.log.clone(), stores.elsewhere.clone());
+            let (leases, database, payouts) = (stores.leases.clone(), Rc::clone(&stores.database), Rc::clone(&stores.payouts));
+            let (members, elsewhere) = (stores.log.clone(), stores.elsewhere.clone());
             Rc::new(move || {
                 let host = Rc::new(SimHost { id, world: Rc::clone(&world), engine: Rc::clone(&engine) });
                 match id {
-                    HostId::Lease => Box::pin(lease::serve(host, Rc::clone(&lease))),
+                    HostId::Lease => Box::pin(lease::serve(host, Rc::clone(&leases[0]))),
                     HostId::Database => Box::pin(postgres::serve(host, Rc::clone(&database))),
                     HostId::Payout => Box::pin(payout::serve(host, Rc::clone(&payouts))),
                     HostId::Traffic => {
@@ -308,7 +309,7 @@ impl Deployment {
                         })
                     }
                     HostId::Node(_) => Box::pin(node::run(host, Rc::clone(&setup))),
-                    HostId::FurtherLease(n) => Box::pin(lease::serve(host, Rc::clone(&further[usize::from(n) - 1]))),
+                    HostId::FurtherLease(n) => Box::pin(lease::serve(host, Rc::clone(&leases[usize::from(n)]))),
                     HostId::Log(n) => Box::pin(log::serve(host, n, members[usize::from(n)].clone(), setup.scenario.log.clone())),
                     HostId::Centre => Box::pin(centre::serve(host, setup.scenario.centre.clone(), Arc::clone(&setup.calendar))),
                     HostId::DatabaseElsewhere => match &elsewhere {
@@ -333,9 +334,8 @@ fn known(scenario: &Arc<Scenario>, calendar: &Arc<Calendar>, node: u8) -> Result
 
 /// The state behind the servers: it survives their processes.
 struct Stores {
-    lease: Rc<RefCell<LeaseStore>>,
-    /// Those beside it.
-    further: [Rc<RefCell<LeaseStore>>; 4],
+    /// The lease store, and those beside it that the strategy asks.
+    leases: Vec<Rc<RefCell<LeaseStore>>>,
     log: [LogState; HostId::LOG_MEMBERS as usize],
     database: Rc<Database>,
     payouts: Rc<RefCell<PayoutLedger>>,
@@ -344,7 +344,7 @@ struct Stores {
 }
 
 impl Stores {
-    /// `most_behind` is how far a replica of the lease store may be behind, if the plan promotes one.
+    /// `most_behind` is how far a replica of a lease store may be behind, if the plan promotes one.
     fn new(deployment: &Deployment, most_behind: Option<Duration>) -> Stores {
         let database = || {
             Database::new(&DatabaseSetup {
@@ -356,13 +356,21 @@ impl Stores {
             })
         };
         let hosts = deployment.hosts();
+        let further = hosts.iter().map(|host| if let HostId::FurtherLease(n) = host { *n } else { 0 }).max().unwrap_or(0);
         Stores {
             elsewhere: hosts.contains(&HostId::DatabaseElsewhere).then(database),
-            lease: Rc::new(RefCell::new(LeaseStore::replicated(most_behind))),
-            further: std::array::from_fn(|_| Rc::new(RefCell::new(LeaseStore::replicated(None)))),
+            leases: (0..=further).map(|_| Rc::new(RefCell::new(LeaseStore::replicated(most_behind)))).collect(),
             log: LogState::of_all(),
             database: database(),
             payouts: Rc::default(),
+        }
+    }
+
+    /// What is held in the end: in the lease store, or in most of several.
+    fn keys(&self) -> Vec<LeaseKey> {
+        match &self.leases[..] {
+            [only] => only.borrow().keys(),
+            several => held_by_most(&several.iter().map(|store| store.borrow().keys()).collect::<Vec<_>>()),
         }
     }
 }

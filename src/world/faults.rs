@@ -241,10 +241,10 @@ impl World {
             // What it changes was changed before its host booted.
             Harm::Zone { .. } => {}
             Harm::Shutdown { host, order, grace, back_after } => self.tell_to_stop(id, &self.hosts(host, by), order, grace, back_after),
-            Harm::LeaseWipe { back_after } => self.wipe_leases(id, back_after),
-            Harm::LeaseEvict => self.evict_lease(id),
-            Harm::LeaseFailover { lag, back_after } => self.fail_over_leases(id, lag, back_after),
-            Harm::LeaseStall { lasts } => self.stall_leases(id, lasts),
+            Harm::LeaseWipe { store, back_after } => self.wipe_leases(id, store, back_after),
+            Harm::LeaseEvict { store } => self.evict_lease(id, store),
+            Harm::LeaseFailover { store, lag, back_after } => self.fail_over_leases(id, store, lag, back_after),
+            Harm::LeaseStall { store, lasts } => self.stall_leases(id, store, lasts),
             Harm::CommitFails { host } => {
                 for host in self.hosts(host, by) {
                     self.database.trouble().refuse_commit(host, id);

@@ -90,7 +90,7 @@ impl Host for SimHost {
     fn record(&self, event: Event) {
         // What another environment's database does is no part of this history.
         if self.id != HostId::DatabaseElsewhere {
-            self.world.record(event);
+            self.world.told_by(self.id, event);
         }
     }
 

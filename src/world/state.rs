@@ -7,12 +7,13 @@ use crate::seed::{Rng, Seed};
 use crate::settlement::Calendar;
 use crate::step::Step;
 use crate::time::{SimTime, WallTime};
-use crate::trace::{Event, Proof, Trace};
+use crate::trace::{Event, Proof, Trace, Vote};
 use crate::world::clock::Clock;
 use crate::world::engine::{Engine, Observer, Refused, Reseed};
 use crate::world::faults::Faults;
 use crate::world::servers::lease::LeaseStore;
 use crate::world::servers::postgres::Database;
+use crate::world::votes::Votes;
 use rand::RngExt;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -47,7 +48,10 @@ pub(super) struct World {
     /// All hosts, in index order.
     pub(super) everyone: Vec<HostId>,
     pub(super) faults: Faults,
-    pub(super) lease: Rc<RefCell<LeaseStore>>,
+    /// The lease store, and those beside it.
+    leases: Vec<Rc<RefCell<LeaseStore>>>,
+    /// Where there are several: who has the votes of most of them.
+    votes: Option<Votes>,
     pub(super) database: Rc<Database>,
     trace: RefCell<Trace>,
     clocks: Vec<RefCell<Clock>>,
@@ -83,17 +87,19 @@ impl World {
         hosts: &[HostId],
         calendar: Arc<Calendar>,
         faults: Faults,
-        lease: Rc<RefCell<LeaseStore>>,
+        leases: Vec<Rc<RefCell<LeaseStore>>>,
         database: Rc<Database>,
         steps: &'static [Step],
     ) -> Rc<World> {
         let count = hosts.iter().map(|host| host.index() + 1).max().unwrap_or(0);
         let clock = Clock::perfect(calendar.origin);
+        let stores = hosts.iter().filter(|host| matches!(host, HostId::Lease | HostId::FurtherLease(_))).count();
         Rc::new(World {
             nodes,
             everyone: hosts.to_vec(),
             faults,
-            lease,
+            votes: (stores > 1).then(|| Votes::new(stores)),
+            leases,
             database,
             trace: RefCell::default(),
             clocks: (0..count).map(|_| RefCell::new(clock)).collect(),
@@ -188,11 +194,34 @@ impl World {
             }
             Event::LogGranted { through, .. } => self.acted_by_its_clock(through),
             Event::Dispatched { .. } => self.acted_by_its_clock(HostId::Centre),
-            Event::Waited { by } => self.waits_for_the_lease_store(by),
+            Event::Voted { store, vote } => {
+                if matches!(vote, Vote::Granted { ttl_ms: 1.., .. } | Vote::Extended { ttl_ms: 1.., .. } | Vote::Expired { .. }) {
+                    self.acted_by_its_clock(store);
+                }
+                // The first store's clock is nothing to what they come to together: no conclusions from that.
+                if let Some(decided) = self.votes.as_ref().and_then(|votes| votes.count_in(store, vote)) {
+                    self.trace.borrow_mut().push(now, decided);
+                }
+            }
             Event::CommitRefused { by } => self.felt_the_database(Proof::Refused { by }),
             Event::SessionEnded { by } => self.felt_the_database(Proof::Ended { by }),
             _ => {}
         }
+    }
+
+    /// Writes down what a host tells. Of a lease, one of several stores can tell its vote only.
+    pub(super) fn told_by(&self, host: HostId, event: Event) {
+        let vote = self.votes.as_ref().and_then(|_| Vote::of(&event));
+        self.record(vote.map_or(event, |vote| Event::Voted { store: host, vote }));
+        if let Event::Waited { by } = event {
+            self.waits_for_a_lease_store(host, by);
+        }
+    }
+
+    /// One of the lease stores.
+    pub(super) fn lease_store(&self, host: HostId) -> &RefCell<LeaseStore> {
+        let n = if let HostId::FurtherLease(n) = host { usize::from(n) } else { 0 };
+        &self.leases[n]
     }
 
     fn acted_by_its_clock(&self, host: HostId) {

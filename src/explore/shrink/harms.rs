@@ -21,7 +21,7 @@ pub fn milder(case: &Candidate, _: &[Step]) -> Vec<Candidate> {
 
 /// Power → crash → pause → slow. A failover or a restart of the lease store that loses leases → one evicted lease, or a restart that loses none.
 fn kinds(harm: &Harm, at_a_step: bool) -> Vec<Harm> {
-    let crashed = |back_after| Harm::Crash { host: Target::Host(HostId::Lease), back_after };
+    let crashed = |store, back_after| Harm::Crash { host: Target::Host(store), back_after };
     match *harm {
         Harm::Power { host, back_after: d } => {
             let mut kinds = kinds(&Harm::Crash { host, back_after: d }, at_a_step);
@@ -36,8 +36,10 @@ fn kinds(harm: &Harm, at_a_step: bool) -> Vec<Harm> {
         Harm::Shutdown { host, back_after, .. } => vec![Harm::Crash { host, back_after }],
         Harm::Pause { host: Target::Self_, lasts: extra } if at_a_step => vec![Harm::SlowStep { extra }],
         Harm::Partition { host, from: from @ (Target::Host(_) | Target::Peer), .. } => vec![Harm::ReplyLost { host, from }],
-        Harm::LeaseFailover { back_after, .. } => vec![Harm::LeaseEvict, crashed(back_after), Harm::LeaseWipe { back_after }],
-        Harm::LeaseWipe { back_after } => vec![Harm::LeaseEvict, crashed(back_after)],
+        Harm::LeaseFailover { store, back_after, .. } => {
+            vec![Harm::LeaseEvict { store }, crashed(store, back_after), Harm::LeaseWipe { store, back_after }]
+        }
+        Harm::LeaseWipe { store, back_after } => vec![Harm::LeaseEvict { store }, crashed(store, back_after)],
         Harm::Pause { .. }
         | Harm::Partition { .. }
         | Harm::ReplyLost { .. }
@@ -46,7 +48,7 @@ fn kinds(harm: &Harm, at_a_step: bool) -> Vec<Harm> {
         | Harm::JobError { .. }
         | Harm::ClockOffset { .. }
         | Harm::ClockDrift { .. }
-        | Harm::LeaseEvict
+        | Harm::LeaseEvict { .. }
         | Harm::LeaseStall { .. }
         | Harm::CommitFails { .. }
         | Harm::SessionEnds { .. }
@@ -97,7 +99,7 @@ pub fn targets(harm: &mut Harm) -> Vec<&mut Target> {
         Harm::SlowStep { .. }
         | Harm::JobError { .. }
         | Harm::LeaseWipe { .. }
-        | Harm::LeaseEvict
+        | Harm::LeaseEvict { .. }
         | Harm::LeaseFailover { .. }
         | Harm::LeaseStall { .. } => Vec::new(),
     }

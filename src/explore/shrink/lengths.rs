@@ -74,16 +74,16 @@ fn lengths(harm: &mut Harm) -> Vec<&mut Duration> {
         | Harm::Pause { lasts: d, .. }
         | Harm::Partition { lasts: d, .. }
         | Harm::SlowStep { extra: d }
-        | Harm::LeaseWipe { back_after: d }
-        | Harm::LeaseStall { lasts: d } => vec![d],
+        | Harm::LeaseWipe { back_after: d, .. }
+        | Harm::LeaseStall { lasts: d, .. } => vec![d],
         Harm::Shutdown { grace: d, back_after: other, .. }
-        | Harm::LeaseFailover { lag: d, back_after: other }
+        | Harm::LeaseFailover { lag: d, back_after: other, .. }
         | Harm::Late { extra: d, lasts: other, .. } => vec![d, other],
         Harm::ClockDrift { lasts, .. } => lasts.as_mut().into_iter().collect(),
         Harm::ReplyLost { .. }
         | Harm::JobError { .. }
         | Harm::ClockOffset { .. }
-        | Harm::LeaseEvict
+        | Harm::LeaseEvict { .. }
         | Harm::CommitFails { .. }
         | Harm::SessionEnds { .. }
         | Harm::Zone { .. } => Vec::new(),

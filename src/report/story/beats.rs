@@ -7,7 +7,7 @@ use crate::report::story::commit::{Came, Ledger};
 use crate::report::story::quiet::{Kind, Quiet};
 use crate::report::words;
 use crate::time::SimTime;
-use crate::trace::{Belief, Event, Phase, Record};
+use crate::trace::{Belief, Event, Phase, Record, Vote};
 use crate::world::Run;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -181,6 +181,9 @@ impl Teller<'_> {
             Event::LogDecided { period, to, token } => {
                 self.say(at, Voice::World("log"), format!("decides that {to} settles {period}, token {token}"));
             }
+            Event::Voted { store, vote: vote @ (Vote::Expired { .. } | Vote::Lost { .. } | Vote::Returned { .. }) } => {
+                self.say(at, Voice::World("lease"), format!("{store}: {vote}"));
+            }
             Event::Blocked { host } => self.happens(at, host, State::Running, "is busy with a slow command"),
             Event::Unblocked { host } => self.happens(at, host, State::Running, "serves again"),
             Event::LeaseExpired { holder } => self.say(at, Voice::World("lease"), format!("of {holder} has expired")),
@@ -212,6 +215,7 @@ impl Teller<'_> {
             Event::Booted { incarnation: 0, .. }
             | Event::Felt { .. }
             | Event::Waited { .. }
+            | Event::Voted { vote: Vote::Granted { .. } | Vote::Refused { .. } | Vote::Extended { .. } | Vote::Released { .. }, .. }
             | Event::GoesOn { .. }
             | Event::Lags { .. }
             | Event::Prompt { .. }

@@ -38,20 +38,26 @@ pub(super) struct Watchdog {
 impl Watchdog {
     /// Renews `lease` beside whoever works. What takes so long to answer that the lease may have run out meanwhile is a loss.
     pub(super) fn start(context: &Context, lease: OwnedLease, ask: Ask) -> Watchdog {
+        let own = context.clone();
+        Watchdog::beside(context, async move {
+            let renew = async || {
+                tokio::select! {
+                    biased;
+                    answer = ask.renew(&own, &lease) => answer,
+                    () = own.sleep(lease.patience()) => Ok(false),
+                }
+            };
+            lease.watch(&own, renew).await;
+        })
+    }
+
+    /// Whatever `watch` renews is lost when it comes to an end.
+    pub(super) fn beside(context: &Context, watch: impl Future<Output = ()> + 'static) -> Watchdog {
         let lost = Rc::new(Notify::new());
-        let task = {
-            let (context, lost) = (context.clone(), Rc::clone(&lost));
-            async move {
-                let renew = async || {
-                    tokio::select! {
-                        biased;
-                        answer = ask.renew(&context, &lease) => answer,
-                        () = context.sleep(lease.patience()) => Ok(false),
-                    }
-                };
-                lease.watch(&context, renew).await;
-                lost.notify_one();
-            }
+        let told = Rc::clone(&lost);
+        let task = async move {
+            watch.await;
+            told.notify_one();
         };
         Watchdog { task: context.spawn("watchdog", Box::pin(task)), lost }
     }
