@@ -120,6 +120,7 @@ fn harms() -> impl Strategy<Value = Harm> {
         (stores(), lengths()).prop_map(|(store, lasts)| Harm::LeaseStall { store, lasts }),
         targets().prop_map(|host| Harm::CommitFails { host }),
         targets().prop_map(|host| Harm::SessionEnds { host }),
+        Just(Harm::Redeliver),
     ]
 }
 

@@ -137,3 +137,25 @@ fn a_short_visibility_timeout_costs_work_and_nothing_else() {
         played.holds();
     });
 }
+
+/// A queue delivers at least once: the task comes again when it is done.
+#[test]
+fn a_task_that_is_delivered_again_is_done_again() {
+    both("queue-consumer", &fault(Harm::Redeliver, after("tx.commit")), |played| {
+        let again = played.first("a task that comes again", |e| matches!(e, Event::Redelivered { .. }));
+        assert!(played.first("a settlement", |e| matches!(e, Event::Settled { .. })) < again);
+        assert_eq!(played.settlements(), 2);
+        played.breaks(&[Letter::D]);
+    });
+}
+
+/// The control: while the first works the second gets it too, and finds the marker of the first.
+#[test]
+fn a_message_that_is_delivered_again_changes_nothing() {
+    both("queue-reliable", &fault(Harm::Redeliver, before("work.3")), |played| {
+        played.saw("a message that comes again", |e| matches!(e, Event::Redelivered { .. }));
+        played.saw("a settlement that came to nothing", |e| matches!(e, Event::Step { step: "tx.rollback", phase: Phase::After, .. }));
+        assert_eq!(played.settlements(), 1);
+        played.holds();
+    });
+}

@@ -52,6 +52,12 @@ fn really_breaks(place: &str, small: &Smaller) {
     assert_eq!(seen.run.trace.digest(), read.digest, "{place}");
 }
 
+/// Two faults; but a lock of most of five stores is lost when three of them lose it, and not before.
+fn at_most(strategy: &dyn Strategy) -> usize {
+    let asks = |store| strategy.steps().iter().any(|step| step.peer == Some(store));
+    if asks(HostId::FurtherLease(4)) { 4 } else { 2 }
+}
+
 /// The pinned plan of every must-claim, and what it comes down to, in the catalogue's order. The
 /// sentences are a snapshot: whoever changes how runs are told reads them all.
 #[test]
@@ -71,7 +77,7 @@ fn every_claim_comes_down_to_two_faults_and_six_lines() {
                     let small = smaller(&deployment, class, &plan, &seen, *letter).unwrap_or_else(|e| panic!("{place}: {e}"));
                     let after = &small.after;
                     assert!(small.shrunk.converged, "{place}: not converged after {} runs", small.shrunk.runs);
-                    assert!(after.plan.faults.len() <= 2, "{place}: {:?}", after.plan);
+                    assert!(after.plan.faults.len() <= at_most(*strategy), "{place}: {:?}", after.plan);
                     assert!((1..=6).contains(&after.because.len()), "{place}: {:#?}", after.because);
                     really_breaks(&place, &small);
                     writeln!(told, "{place}, {}:\n  {}", small.rule, after.sentence).expect("text grows");

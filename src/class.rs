@@ -110,6 +110,7 @@ classes! {
     log_fault: LogFault;
     civil: Civil;
     shutdown: Shutdown;
+    redelivery: Redelivery;
 }
 
 impl FaultClass {

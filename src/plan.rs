@@ -225,6 +225,9 @@ pub enum Harm {
         #[serde(with = "duration")]
         back_after: Duration,
     },
+    /// The lease store hands out once more what was popped or moved last, to whoever asks next: as a broker
+    /// does that has not heard its consumer's acknowledgement, or whose visibility timeout is too short.
+    Redeliver,
 }
 
 /// In which order a process that was told to stop stops its job and what guards it.
@@ -316,6 +319,7 @@ impl Harm {
             | Harm::CommitFails { .. }
             | Harm::SessionEnds { .. }
             | Harm::Zone { .. }
+            | Harm::Redeliver
             | Harm::Shutdown { .. } => {}
         }
         self
@@ -337,7 +341,8 @@ impl Harm {
             | Harm::JobError { .. }
             | Harm::LeaseEvict { .. }
             | Harm::CommitFails { .. }
-            | Harm::SessionEnds { .. } => Some(Duration::ZERO),
+            | Harm::SessionEnds { .. }
+            | Harm::Redeliver => Some(Duration::ZERO),
             Harm::Shutdown { grace, back_after, .. } => Some(grace.saturating_add(*back_after)),
             Harm::ClockDrift { lasts, .. } => *lasts,
             Harm::ClockOffset { .. } | Harm::Zone { .. } => None,

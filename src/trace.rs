@@ -120,6 +120,8 @@ pub enum Proof {
     OtherZone { host: HostId, period: PeriodId, by_ms: i64 },
     /// The job of this attempt went on when its process had stopped to guard it: a renewal or heartbeat that was due was not made, or the lease was given back.
     Unguarded { attempt: AttemptId },
+    /// A client on this host got a message that had been handed out before.
+    Redelivered { to: HostId, message: u64 },
 }
 
 impl Proof {
@@ -143,6 +145,7 @@ impl Proof {
             Proof::MessageReturned { .. } => "message-returned",
             Proof::OtherZone { .. } => "other-zone",
             Proof::Unguarded { .. } => "unguarded",
+            Proof::Redelivered { .. } => "redelivered",
         }
     }
 }
@@ -165,6 +168,7 @@ impl fmt::Display for Proof {
             Proof::Refused { by } => write!(f, "a commit of {by} was refused"),
             Proof::Ended { by } => write!(f, "a transaction of {by} was ended with its session"),
             Proof::MessageLost { message } => write!(f, "message {message} was lost"),
+            Proof::Redelivered { to, message } => write!(f, "{to} got message {message}, which had been handed out before"),
             Proof::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
             Proof::Unguarded { attempt } => write!(f, "the job of attempt {attempt} went on without its guard"),
             Proof::OtherZone { host, period, by_ms } => {
@@ -318,6 +322,8 @@ pub enum Event {
     /// Of several independent lease stores one tells this. What it comes to for the lease that most of them
     /// grant stands directly behind it, as the event of a single store.
     Voted { store: HostId, vote: Vote },
+    /// A client on this host gets a message that had been handed out before, because this fault repeats it.
+    Redelivered { to: HostId, message: u64, fault: FaultId },
 }
 
 impl Event {
@@ -380,6 +386,7 @@ impl Event {
             | Event::PaymentsEnded { .. }
             | Event::ToldToStop { .. }
             | Event::Voted { .. }
+            | Event::Redelivered { .. }
             | Event::IdleInTransaction { .. }
             | Event::Paid { .. }
             | Event::PaymentRepeated { .. }

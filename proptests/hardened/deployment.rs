@@ -85,6 +85,7 @@ pub fn patient(scenario: Scenario, plan: &FaultPlan) -> Scenario {
             | Harm::ReplyLost { .. }
             | Harm::LeaseWipe { .. }
             | Harm::LeaseEvict { .. }
+            | Harm::Redeliver
             | Harm::LeaseFailover { .. }
             | Harm::LeaseStall { .. } => {
                 others += fault.harm.heals_after().unwrap_or_default();

@@ -68,6 +68,7 @@ pub fn kind(harm: &Harm) -> &'static str {
         Harm::LeaseEvict { .. } => "lease-evict",
         Harm::LeaseFailover { .. } => "lease-failover",
         Harm::LeaseStall { .. } => "lease-stall",
+        Harm::Redeliver => "redeliver",
         Harm::CommitFails { .. } => "commit-refused",
         Harm::SessionEnds { .. } => "session-ended",
         Harm::Zone { .. } => "zone",

@@ -151,6 +151,7 @@ fn is_of_a_clock(harm: &Harm) -> bool {
         | Harm::LeaseEvict { .. }
         | Harm::LeaseFailover { .. }
         | Harm::LeaseStall { .. }
+        | Harm::Redeliver
         | Harm::CommitFails { .. }
         | Harm::SessionEnds { .. }
         | Harm::Shutdown { .. } => false,

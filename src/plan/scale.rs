@@ -80,6 +80,7 @@ impl Harm {
             | Harm::LeaseStall { .. }
             | Harm::CommitFails { .. }
             | Harm::SessionEnds { .. }
+            | Harm::Redeliver
             // What stands in for a zone depends on the boundaries: `scenario/scale.rs` knows them.
             | Harm::Zone { .. } => {}
         }
@@ -106,7 +107,8 @@ impl Harm {
             | Harm::LeaseEvict { .. }
             | Harm::CommitFails { .. }
             | Harm::SessionEnds { .. }
-            | Harm::Zone { .. } => None,
+            | Harm::Zone { .. }
+            | Harm::Redeliver => None,
         }
     }
 }

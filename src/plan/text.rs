@@ -55,6 +55,7 @@ enum Kind {
     SessionEnds,
     Zone,
     Shutdown,
+    Redeliver,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +84,7 @@ impl Kind {
             Kind::SessionEnds => ("session-ends", r#"host = "self""#),
             Kind::Zone => ("zone", r#"host = "n0", zone = "Asia/Tokyo""#),
             Kind::Shutdown => ("shutdown", r#"host = "self", order = "renewals-first", grace = "30m", back_after = "1m""#),
+            Kind::Redeliver => ("redeliver", ""),
         }
     }
 }
@@ -165,6 +167,7 @@ impl TryFrom<HarmTable> for Harm {
                 Harm::Shutdown { host: take!(t.host), order: take!(t.order), grace: take!(t.grace).0, back_after: take!(t.back_after).0 }
             }
             Kind::Zone => Harm::Zone { host: take!(t.host), zone: take!(t.zone) },
+            Kind::Redeliver => Harm::Redeliver,
         };
         match t.left_over() {
             None => Ok(harm),

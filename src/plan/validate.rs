@@ -57,7 +57,8 @@ impl Fault {
             | Harm::LeaseEvict { .. }
             | Harm::CommitFails { .. }
             | Harm::SessionEnds { .. }
-            | Harm::Zone { .. } => None,
+            | Harm::Zone { .. }
+            | Harm::Redeliver => None,
         }
     }
 
@@ -138,6 +139,7 @@ impl Fault {
                     other => Some(format!("has `store` = \"{other}\", which is no lease store; write `store = \"lease1\"`, or leave it out for the first")),
                 }
             }
+            Harm::Redeliver => None,
             Harm::JobError { times: 0 } => Some("makes the job fail 0 times; write `times = 1`".to_owned()),
             Harm::SlowStep { .. } | Harm::JobError { .. } => {
                 (!at_a_step).then(|| "strikes a step at a time; write `step` and `phase` instead of `at_ms`".to_owned())

@@ -147,6 +147,7 @@ pub fn harm(harm: &Harm) -> String {
         Harm::Shutdown { host, order, grace, back_after } => {
             format!("{} is told to stop, {order}, and exits after {}, back {} later", whom(*host), d(grace), d(back_after))
         }
+        Harm::Redeliver => "the lease store hands out once more what was taken last".to_owned(),
         Harm::LeaseStall { store, lasts } => format!("a slow command keeps {} busy for {}", which(*store), d(lasts)),
     }
 }

@@ -219,6 +219,11 @@ pub fn acquire_reply_lost(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     first_reply_lost(scenario, "lease.acquire", HostId::Lease)
 }
 
+/// The queue hands the task out once more when whoever got it first has settled.
+pub fn redelivered_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    after_the_commit(scenario, Harm::Redeliver)
+}
+
 /// No node is alive from five minutes before the first boundary to two hours after it.
 pub fn outage(scenario: &Scenario, calendar: &Calendar) -> FaultPlan {
     let before: Duration = 5.minutes();

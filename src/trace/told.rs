@@ -118,6 +118,7 @@ impl fmt::Display for Event {
             Event::Moved { by, message } => write!(f, "{by} moved message {message}"),
             Event::Popped { by, message } => write!(f, "message {message} was taken out for {by}"),
             Event::MessageLost { message } => write!(f, "message {message} was lost"),
+            Event::Redelivered { to, message, fault } => write!(f, "{to} got message {message} once more ({fault})"),
             Event::Voted { store, vote } => write!(f, "{store} {vote}"),
             Event::MessageReturned { message } => write!(f, "message {message}, which had been taken, was there again"),
             Event::LogLeads { host, term } => write!(f, "{host} leads the log in term {term}"),
@@ -213,6 +214,9 @@ mod tests {
             all.extend([Event::Fired { fault }, Event::Felt { fault, proof: Proof::Waited { by: host } }]);
         }
         all.push(Event::Felt { fault: FaultId(0), proof: Proof::Ended { by: host } });
+        for (to, message, fault) in [(host, 1, 0), (other, 1, 0), (host, 2, 0), (host, 1, 1)] {
+            all.push(Event::Redelivered { to, message, fault: FaultId(fault) });
+        }
         all.extend([(0, at), (1, at), (0, later)].map(|(n, wall)| Event::Looked { node: NodeId(n), wall }));
         for (attempt, period, wall) in [(attempt, period, at), (next, period, at), (attempt, after, at), (attempt, period, later)] {
             all.push(Event::AttemptBegan { attempt, period, wall });

@@ -245,6 +245,7 @@ impl World {
             Harm::LeaseEvict { store } => self.evict_lease(id, store),
             Harm::LeaseFailover { store, lag, back_after } => self.fail_over_leases(id, store, lag, back_after),
             Harm::LeaseStall { store, lasts } => self.stall_leases(id, store, lasts),
+            Harm::Redeliver => self.redeliver(id),
             Harm::CommitFails { host } => {
                 for host in self.hosts(host, by) {
                     self.database.trouble().refuse_commit(host, id);

@@ -194,6 +194,7 @@ impl World {
             }
             Event::LogGranted { through, .. } => self.acted_by_its_clock(through),
             Event::Dispatched { .. } => self.acted_by_its_clock(HostId::Centre),
+            Event::Redelivered { to, message, fault } => self.feel(fault, Proof::Redelivered { to, message }),
             Event::Voted { store, vote } => {
                 if matches!(vote, Vote::Granted { ttl_ms: 1.., .. } | Vote::Extended { ttl_ms: 1.., .. } | Vote::Expired { .. }) {
                     self.acted_by_its_clock(store);

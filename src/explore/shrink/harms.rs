@@ -52,7 +52,8 @@ fn kinds(harm: &Harm, at_a_step: bool) -> Vec<Harm> {
         | Harm::LeaseStall { .. }
         | Harm::CommitFails { .. }
         | Harm::SessionEnds { .. }
-        | Harm::Zone { .. } => Vec::new(),
+        | Harm::Zone { .. }
+        | Harm::Redeliver => Vec::new(),
     }
 }
 
@@ -101,6 +102,7 @@ pub fn targets(harm: &mut Harm) -> Vec<&mut Target> {
         | Harm::LeaseWipe { .. }
         | Harm::LeaseEvict { .. }
         | Harm::LeaseFailover { .. }
-        | Harm::LeaseStall { .. } => Vec::new(),
+        | Harm::LeaseStall { .. }
+        | Harm::Redeliver => Vec::new(),
     }
 }

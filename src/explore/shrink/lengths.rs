@@ -84,6 +84,7 @@ fn lengths(harm: &mut Harm) -> Vec<&mut Duration> {
         | Harm::JobError { .. }
         | Harm::ClockOffset { .. }
         | Harm::LeaseEvict { .. }
+        | Harm::Redeliver
         | Harm::CommitFails { .. }
         | Harm::SessionEnds { .. }
         | Harm::Zone { .. } => Vec::new(),

@@ -401,6 +401,7 @@ fn is_effect(event: &Event) -> bool {
             | Event::Blocked { .. }
             | Event::LeaseLost { .. }
             | Event::MessageLost { .. }
+            | Event::Redelivered { .. }
             | Event::SessionEnded { .. }
             | Event::ToldToStop { .. }
     )

@@ -60,6 +60,7 @@ impl Teller<'_> {
             Event::LeaseReturned { holder } => ("the lease store".to_owned(), format!("had the lease of {holder} again")),
             Event::Pushed { by: host, message } => by(&host, format!("put message {message} into the queue")),
             Event::Popped { by: host, message } => (format!("message {message}"), format!("left the queue for {host}")),
+            Event::Redelivered { to, message, .. } => (format!("message {message}"), format!("was handed out once more, to {to}")),
             Event::MessageLost { message } => ("the lease store".to_owned(), format!("lost message {message}")),
             Event::MessageReturned { message } => ("the lease store".to_owned(), format!("had message {message} again")),
             Event::LeaseReleased { by: host, holder } if host == holder => by(&host, "gave the lease back".to_owned()),

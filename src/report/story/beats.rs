@@ -181,6 +181,9 @@ impl Teller<'_> {
             Event::LogDecided { period, to, token } => {
                 self.say(at, Voice::World("log"), format!("decides that {to} settles {period}, token {token}"));
             }
+            Event::Redelivered { to, message, .. } => {
+                self.say(at, Voice::World("lease"), format!("hands message {message} out once more, to {to}"));
+            }
             Event::Voted { store, vote: vote @ (Vote::Expired { .. } | Vote::Lost { .. } | Vote::Returned { .. }) } => {
                 self.say(at, Voice::World("lease"), format!("{store}: {vote}"));
             }

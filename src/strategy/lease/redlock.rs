@@ -11,7 +11,7 @@ use super::KEY;
 use super::watchdog::Watchdog;
 use crate::class::FaultClass;
 use crate::id::{HostId, Letter};
-use crate::scenario::Rules;
+use crate::scenario::{Rules, Scenario};
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::store::StoreError;
@@ -52,12 +52,15 @@ struct Lock {
     /// Nobody else knows it.
     token: String,
     ttl: Duration,
+    /// How long one store may take to answer: two rounds of renewals fit into the expiry.
+    patience: Duration,
 }
 
 impl Lock {
     /// Asks all stores; `None`: most of them have granted it to somebody else, or it took too long.
     async fn acquire(context: &Context, ttl: Duration) -> Result<Option<Lock>, Error> {
-        let lock = Lock { token: format!("{:016x}", context.random()), ttl };
+        let patience = (ttl / 2).saturating_sub(context.guard().renew_every);
+        let lock = Lock { token: format!("{:016x}", context.random()), ttl, patience };
         let began = context.wall();
         let votes = lock.at_all(context, async |n| context.lease_store(n).set_nx_px(LOCK[n], KEY, &lock.token, ttl).await).await;
         // Allowed for clocks that run at different rates: a hundredth, and what an expiry is rounded by.
@@ -83,18 +86,25 @@ impl Lock {
         self.at_all(context, release).await;
     }
 
-    /// Asks all stores at once, none of them for longer than half of the expiry.
+    /// Asks all stores at once, none of them for longer than it may take.
     async fn at_all(&self, context: &Context, ask: impl AsyncFn(usize) -> Result<bool, Error>) -> Vec<Result<bool, Error>> {
         let ask = &ask;
         let within = |n| async move {
             tokio::select! {
                 biased;
                 answer = ask(n) => answer,
-                () = context.sleep(self.ttl / 2) => Err(StoreError::timed_out().into()),
+                () = context.sleep(self.patience) => Err(StoreError::timed_out().into()),
             }
         };
         join_all((0..STORES).map(within)).await
     }
+}
+
+/// The watchdog's. In a scaled deployment round trips are longer compared with it: a renewal whose
+/// script a store does not know yet takes three, and two such rounds have to fit in.
+fn expiry(of: &Scenario) -> Duration {
+    let (guard, round_trip) = (&of.guard, of.network.latency_max * 2);
+    guard.watchdog_lease.max((guard.renew_every + round_trip * 4) * 2)
 }
 
 /// Whether most of the stores agree, or so many refuse that most of them cannot.
@@ -160,7 +170,8 @@ impl Strategy for Redlock {
     }
 
     async fn attempt(&self, context: &mut Context, period: Period) -> Result<Belief, Error> {
-        let (ttl, every) = (context.guard().watchdog_lease, context.guard().renew_every);
+        let every = context.guard().renew_every;
+        let ttl = expiry(context.scenario());
         let Some(lock) = Lock::acquire(context, ttl).await? else { return Ok(Belief::Busy) };
         let (own, kept) = (context.clone(), lock.clone());
         let watchdog = Watchdog::beside(context, async move {
@@ -176,6 +187,15 @@ impl Strategy for Redlock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It is the catalogue's, and on turmoil still runs out before the next poll.
+    #[test]
+    fn the_expiry_has_room_for_two_rounds() {
+        let given = Scenario::default();
+        assert_eq!(expiry(&given), given.guard.watchdog_lease);
+        let scaled = given.scaled_for_turmoil();
+        assert!(scaled.guard.watchdog_lease < expiry(&scaled) && expiry(&scaled) < scaled.node.poll);
+    }
 
     #[test]
     fn three_of_five_decide() {

@@ -146,6 +146,12 @@ impl Strategy for QueueConsumer {
                 "the store restarts when it is to be told of the task, and nobody tells it again",
                 pinned::emptied_before_the_push,
             ),
+            Expectation::must(
+                FaultClass::Redelivery,
+                &[Letter::D],
+                "whoever gets the task settles, and nothing says that somebody has",
+                pinned::redelivered_after_the_commit,
+            ),
         ]
     }
 

@@ -5,6 +5,7 @@
 use crate::id::{FaultId, HostId};
 use crate::trace::{Event, Proof};
 use crate::world::servers::lease::{LeaseStore, Loss};
+use crate::world::sim_host::SimHost;
 use crate::world::state::World;
 use std::rc::Rc;
 use std::time::Duration;
@@ -19,6 +20,15 @@ impl World {
         let now = self.now();
         let wall = self.clock(store).borrow().shows(now);
         self.replace_lease_process(id, store, back_after, |store| store.fail_over(lag, now, wall));
+    }
+
+    /// A process hands out: one that is dead or stopped does not.
+    pub(super) fn redeliver(self: &Rc<Self>, id: FaultId) {
+        let store = HostId::Lease;
+        if self.runs(store) {
+            let host = SimHost { id: store, world: Rc::clone(self), engine: self.engine() };
+            self.lease_store(store).borrow_mut().redeliver(&host, id);
+        }
     }
 
     /// A process evicts: one that is dead or stopped does not.

@@ -5,6 +5,8 @@
 //! that is overwritten by `SET`, or that runs out, takes its messages along untold.
 
 use super::store::{Caller, Entry, LeaseStore, Value, WrongType};
+use crate::host::Host;
+use crate::id::FaultId;
 use crate::trace::Event;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -15,9 +17,18 @@ pub(super) struct Item {
     /// Which of all that were pushed, from 1.
     pub message: u64,
     pub text: Bytes,
+    /// The fault that has put it in again after it was handed out.
+    pub again: Option<FaultId>,
 }
 
 impl Item {
+    /// Tells the history that somebody gets it; whether that is not the first time is told before.
+    fn handed_out(&mut self, caller: Caller<'_>) {
+        if let Some(fault) = self.again.take() {
+            caller.host.record(Event::Redelivered { to: caller.by, message: self.message, fault });
+        }
+    }
+
     /// Tells the history that it is in the store no longer.
     pub(super) fn taken(&self, caller: Caller<'_>) {
         caller.host.record(Event::Popped { by: caller.by, message: self.message });
@@ -53,7 +64,7 @@ impl LeaseStore {
         self.writes(caller, key);
         for text in texts {
             self.messages += 1;
-            let item = Item { message: self.messages, text: text.clone() };
+            let item = Item { message: self.messages, text: text.clone(), again: None };
             caller.host.record(Event::Pushed { by: caller.by, message: item.message });
             self.put(key, end, item);
         }
@@ -86,7 +97,21 @@ impl LeaseStore {
         if list.is_empty() {
             self.entries.remove(key);
         }
-        Ok(item)
+        let Some(mut item) = item else { return Ok(None) };
+        item.handed_out(caller);
+        self.handed_out = Some((key.clone(), end, item.clone()));
+        Ok(Some(item))
+    }
+
+    /// Puts what was handed out last where it was handed out, to be handed out next. Nothing, if nothing was.
+    pub fn redeliver(&mut self, host: &dyn Host, fault: FaultId) {
+        let Some((key, end, item)) = self.handed_out.clone() else { return };
+        let caller = Caller { host, by: host.id() };
+        if self.list(caller, &key).is_ok() {
+            self.writes(caller, &key);
+            self.put(&key, end, Item { again: Some(fault), ..item });
+            self.serve(host, &key);
+        }
     }
 
     /// `LPOP` and `RPOP`: up to `count` messages; `None` if there is no such list.
@@ -113,7 +138,7 @@ impl LeaseStore {
         self.writes(caller, &from.0);
         self.writes(caller, &to.0);
         let Some(item) = self.take(caller, &from.0, from.1)? else { return Ok(None) };
-        let Item { message, text } = item.clone();
+        let Item { message, text, .. } = item.clone();
         caller.host.record(Event::Moved { by: caller.by, message });
         self.put(&to.0, to.1, item);
         Ok(Some(text))

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use super::asked::{ExpireIf, Presence, SetOptions};
 use super::busy::Busy;
-use super::lists::Item;
+use super::lists::{End, Item};
 use super::loss::Replication;
 use super::script::Script;
 use super::waiting::Waiting;
@@ -76,6 +76,8 @@ pub struct LeaseStore {
     /// How many messages were pushed so far.
     pub(super) messages: u64,
     pub(super) waiting: Waiting,
+    /// The message that was handed out last, and from where.
+    pub(super) handed_out: Option<(Bytes, End, Item)>,
     pub(super) replication: Replication,
     busy: Rc<Busy>,
 }
