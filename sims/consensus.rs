@@ -27,11 +27,11 @@ fn leaders(played: &Played) -> Vec<(SimTime, HostId)> {
     played.records().iter().filter_map(leads).collect()
 }
 
-/// Who leads when nothing goes wrong: a run with a fault is the same until it strikes.
+/// Who leads at the first grant when nothing goes wrong: a run with a fault is the same until it strikes.
 fn leader(deployment: &Deployment) -> HostId {
     let calm = deployment.run(Seed(2026), &FaultPlan::none()).expect("a story can be simulated");
-    let leads = |event: &Event| if let Event::LogLeads { host, .. } = event { Some(*host) } else { None };
-    calm.trace.events().find_map(leads).expect("somebody leads")
+    let through = |event: &Event| if let Event::LogGranted { through, .. } = event { Some(*through) } else { None };
+    calm.trace.events().find_map(through).expect("somebody grants")
 }
 
 /// Plays a story in which something happens to whoever leads, at a step; lengths are real.
@@ -48,7 +48,7 @@ fn leader_struck(strategy: &str, harm: impl Fn(Target) -> Harm, when: impl Fn() 
 fn one_node_settles_and_the_log_knows() {
     for strategy in ["consensus-log", "consensus-lease"] {
         both(strategy, &FaultPlan::none(), |played| {
-            assert_eq!((leaders(played).len(), played.count(is_grant)), (1, 1));
+            assert_eq!((leaders(played).is_empty(), played.count(is_grant)), (false, 1));
             assert_eq!((played.settlements(), played.believed(Belief::Settled)), (1, 1));
             played.holds();
         });
@@ -75,8 +75,7 @@ fn a_lease_outlives_the_leader_that_granted_it() {
         |played| {
             let died = played.first("a dead leader", |e| matches!(e, Event::Crashed { .. }));
             let settled = played.first("a settlement", is_settlement);
-            let [first, next, ..] = leaders(played)[..] else { panic!("nobody else led: nothing tested") };
-            assert!(first.0 < died && died < next.0 && next.0 < settled && first.1 != next.1, "{first:?} {next:?}");
+            assert!(leaders(played).iter().any(|(at, _)| died < *at && *at < settled), "nobody else led: nothing tested");
             assert_eq!(played.records().iter().filter(|r| is_grant(&r.event) && r.at < settled).count(), 1, "granted twice");
             assert!(played.believed(Belief::Busy) > 0, "nobody was refused");
             assert_eq!(played.settlements(), 1);
@@ -117,11 +116,13 @@ fn a_leader_that_wakes_decides_nothing() {
     );
 }
 
-/// The holder reaches everything but the log: it is told in time, and another takes over.
+/// The holder reaches everything but the log, and its job takes longer than its lease: it is told in time, and another takes over.
 #[test]
 fn a_holder_that_is_cut_from_the_log_stops() {
     let cuts = (0..3).map(|n| cut(HostId::Log(n), 40.minutes()).when(before("work.1")));
-    both("consensus-lease", &FaultPlan::of(cuts), |played| {
+    let mut scenario = one_period("consensus-lease");
+    scenario.node.work = 10.minutes();
+    both_of(&scenario, &FaultPlan::of(cuts), |played| {
         let gave_up = played.first("an attempt that was given up", |e| matches!(e, Event::AttemptEnded { belief: Belief::Failed, .. }));
         assert!(gave_up < played.first("a settlement", is_settlement) && played.count(is_grant) > 1);
         assert_eq!(played.settlements(), 1);

@@ -21,6 +21,9 @@ impl Class for LogFault {
     }
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
+        if self.misses(draw.steps).is_some() {
+            return Vec::new();
+        }
         let member = Target::Host(HostId::Log(draw.rng.random_range(0..HostId::LOG_MEMBERS)));
         match draw.rng.random_range(0..5) {
             0 => draw.on_a_node(|draw, _| Harm::Crash { host: member, back_after: draw.length(5.minutes()) }),

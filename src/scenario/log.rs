@@ -28,7 +28,7 @@ pub struct LogKnobs {
 
 impl Default for LogKnobs {
     fn default() -> LogKnobs {
-        LogKnobs { heartbeat: 2.seconds(), election: 6.seconds(), rest_after: 30.seconds(), lease: 90.seconds(), renew_every: 30.seconds() }
+        LogKnobs { heartbeat: 3.seconds(), election: 8.seconds(), rest_after: 40.seconds(), lease: 90.seconds(), renew_every: 30.seconds() }
     }
 }
 

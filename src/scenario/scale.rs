@@ -13,6 +13,8 @@
 //! * lease < pause < slow job; lease + longest backoff + one attempt < liveness bound
 //! * two renewals ≤ a leader's lease; two of them ≤ how long before a boundary its election begins
 //! * a check-in and its answer < age at which a node seems dead; three transactions < age of a misfire
+//! * two round trips < heartbeat of the log < election < rest, and the longest election < lease in the log < pause
+//! * work and a transaction < the dispatch centre's timeout < pause
 //! * outage ≤ attention, so that a run lasts a liveness bound longer than any fault at a time
 //!
 //! Everything is divided by the same factor, and so are the faults, so what is compared with
@@ -251,6 +253,11 @@ mod tests {
             );
             assert!(node.work + transaction + node.jitter < fault(4.minutes()));
             assert!(guard.stale_after < guard.lease && guard.lease < fault(40.minutes()));
+            let log = &scenario.log;
+            assert!(round_trip * 2 < log.heartbeat && log.heartbeat * 2 < log.election, "a heartbeat waits for its answer");
+            assert!(log.election * 4 < log.rest_after && log.election * 4 < log.lease, "a lease outlives an election");
+            assert!(log.renew_every * 2 < log.lease && log.lease < fault(40.minutes()));
+            assert!(node.work + transaction < scenario.centre.timeout && scenario.centre.timeout < fault(40.minutes()));
             let attempt = node.poll * 3 + node.work * 2;
             assert!(guard.lease + guard.backoff_max + attempt < scenario.liveness_bound);
             let (leader, row) = (&scenario.leader, &scenario.row_lock);

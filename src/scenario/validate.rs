@@ -228,18 +228,18 @@ impl Scenario {
 
     fn validate_log(&self, found: &mut Found) {
         let log = &self.log;
-        found.length("log.heartbeat", log.heartbeat, 2.ms(), YEAR, "\"2s\"");
-        found.length("log.election", log.election, 1.ms(), YEAR, "\"6s\"");
-        found.length("log.rest_after", log.rest_after, 1.ms(), YEAR, "\"30s\"");
+        found.length("log.heartbeat", log.heartbeat, 2.ms(), YEAR, "\"3s\"");
+        found.length("log.election", log.election, 1.ms(), YEAR, "\"8s\"");
+        found.length("log.rest_after", log.rest_after, 1.ms(), YEAR, "\"40s\"");
         found.length("log.lease", log.lease, 1.ms(), YEAR, "\"90s\"");
         found.length("log.renew_every", log.renew_every, 1.ms(), YEAR, "\"30s\"");
         if log.election <= log.heartbeat.saturating_mul(2) {
             let bound = format!("more than two heartbeats, twice `log.heartbeat` = {}", duration::text(log.heartbeat));
-            found.refuse("log.election", duration::text(log.election), bound, "\"6s\"");
+            found.refuse("log.election", duration::text(log.election), bound, "\"8s\"");
         }
         if log.rest_after <= log.election.saturating_mul(4) {
             let bound = format!("more than the longest election, four times `log.election` = {}", duration::text(log.election));
-            found.refuse("log.rest_after", duration::text(log.rest_after), bound, "\"30s\"");
+            found.refuse("log.rest_after", duration::text(log.rest_after), bound, "\"40s\"");
         }
         if log.renew_every >= log.lease {
             let bound = format!("less than `log.lease` = {}", duration::text(log.lease));

@@ -24,9 +24,21 @@ impl LogSteps<'_> {
     /// # Errors
     /// As every step; the last one if no member could answer.
     pub async fn ask(self, step: StepName, command: Command) -> Result<Answer, Error> {
+        self.ask_at_most(step, command, REQUESTS).await
+    }
+
+    /// The same, for what runs out by itself: once, and once more if another member leads by now.
+    ///
+    /// # Errors
+    /// As [`LogSteps::ask`].
+    pub async fn ask_in_passing(self, step: StepName, command: Command) -> Result<Answer, Error> {
+        self.ask_at_most(step, command, 2).await
+    }
+
+    async fn ask_at_most(self, step: StepName, command: Command, requests: u32) -> Result<Answer, Error> {
         let Self { context, service } = self;
         let mut why = StoreError::not_sent("no member of the log leads");
-        for asked in 0..REQUESTS {
+        for asked in 0..requests {
             let member = service.presumed();
             let (ready, request) = (pin!(service.ready(member)), pin!(service.ask(member, command)));
             match context.operation(step, HostId::Log(member), ready, request).await {
@@ -45,7 +57,9 @@ impl LogSteps<'_> {
                 }
                 Err(other @ (Error::Job(_) | Error::GuardLost)) => return Err(other),
             }
-            context.sleep(context.scenario().node.timeout / 2).await;
+            if asked + 1 < requests {
+                context.sleep(context.scenario().node.timeout / 2).await;
+            }
         }
         Err(why.into())
     }

@@ -64,7 +64,7 @@ impl Grant {
 
     /// Gives it back. If that fails, it runs out by itself.
     pub async fn release(self, context: &Context) {
-        let _ = context.log().ask("log.release", Command::Release { key: self.key, nonce: self.nonce }).await;
+        let _ = context.log().ask_in_passing("log.release", Command::Release { key: self.key, nonce: self.nonce }).await;
     }
 
     /// Decides the key for this grant: whether it is its own decision now.

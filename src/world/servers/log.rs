@@ -4,7 +4,7 @@
 //! * `runtime` lets the crate run on a host; `network` carries what members say to each other;
 //!   `disk` is what survives a process; `machine` is what the entries come to.
 //! * A client may ask any member. One that does not lead says who does.
-//! * **Members rest.** A heartbeat every two seconds for fifteen idle days would be millions of
+//! * **Members rest.** A heartbeat every three seconds for fifteen idle days would be millions of
 //!   events that change nothing. When nothing was written for `log.rest_after`, a member stops
 //!   its Raft code; a client or a candidate that calls starts it again from its disk. To Raft
 //!   that is a crash and a restart, which it is safe against at any moment. An empty heartbeat
@@ -39,6 +39,9 @@ use tokio::sync::Mutex;
 /// The crate's own defaults, which it reads with a parser of command lines: once is enough.
 static DEFAULTS: LazyLock<Config> = LazyLock::new(Config::default);
 
+/// How often a member looks, within a heartbeat, whether somebody leads by now.
+const LOOKS: u32 = 4;
+
 /// The state behind one member.
 #[derive(Clone)]
 pub struct LogState {
@@ -56,7 +59,15 @@ impl LogState {
 
 /// The process of a member: accepts connections for as long as it lives.
 pub async fn serve(host: Rc<dyn Host>, id: u8, state: LogState, knobs: LogKnobs) {
-    let member = Rc::new(Member { host: Rc::clone(&host), id, state, knobs, raft: Mutex::default(), written: Cell::default() });
+    let member = Rc::new(Member {
+        host: Rc::clone(&host),
+        id,
+        state,
+        knobs,
+        raft: Mutex::default(),
+        written: Cell::default(),
+        stands: Cell::default(),
+    });
     let Ok(mut listener) = host.listen().await else { return };
     while let Ok((stream, by)) = listener.accept().await {
         runtime::spawn(&host, "log-connection", Rc::clone(&member).connection(Wire::new(stream), by));
@@ -73,6 +84,8 @@ struct Member {
     raft: Mutex<Option<Raft<Types>>>,
     /// When something was written last, or this member began to work, by what its clock has counted.
     written: Cell<Duration>,
+    /// It stands for election because a client asked.
+    stands: Cell<bool>,
 }
 
 type Failure = Fatal<u64>;
@@ -117,13 +130,26 @@ impl Member {
     async fn client(self: &Rc<Self>, command: Command, by: HostId) -> Result<Reply, Failure> {
         let raft = self.at_work().await?;
         self.touch();
-        let reply = self.write(&raft, command, by).await?;
+        let mut reply = self.write(&raft, command, by).await?;
         if reply != Reply::NoLeader {
             return Ok(reply);
         }
-        raft.trigger().elect().await?;
-        self.host.sleep(self.knobs.heartbeat / 2).await;
-        self.write(&raft, command, by).await
+        // Whoever asks meanwhile waits for the same election.
+        let stands = !self.stands.replace(true);
+        if stands {
+            raft.trigger().elect().await?;
+        }
+        for _ in 0..LOOKS {
+            self.host.sleep(self.knobs.heartbeat / LOOKS).await;
+            reply = self.write(&raft, command, by).await?;
+            if reply != Reply::NoLeader {
+                break;
+            }
+        }
+        if stands {
+            self.stands.set(false);
+        }
+        Ok(reply)
     }
 
     async fn write(&self, raft: &Raft<Types>, command: Command, by: HostId) -> Result<Reply, Failure> {
