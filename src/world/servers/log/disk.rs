@@ -82,6 +82,7 @@ impl Disk {
         }
     }
 
+    #[expect(clippy::result_large_err, reason = "it is the crate's own error, and its traits want it as it is")]
     fn snapshot(&self) -> Result<(SnapshotMeta<u64, EmptyNode>, Vec<u8>)> {
         let bytes = serde_json::to_vec(&self.machine).map_err(|why| StorageIOError::write_state_machine(&why))?;
         let id = self.applied.map_or_else(|| "empty".to_owned(), |applied| applied.to_string());
