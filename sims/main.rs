@@ -66,6 +66,7 @@ mod redis_conformance;
 mod refused_commit;
 mod repetition;
 mod restart_frees;
+mod replica_behind;
 mod running_clock;
 mod row_lock;
 mod same_second;

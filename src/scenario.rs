@@ -213,6 +213,9 @@ pub struct DatabaseKnobs {
     /// A session idle in a transaction for this long is ended by the server, its transaction rolled back.
     #[serde(with = "duration")]
     pub idle_in_transaction_timeout: Duration,
+    /// What is read outside of transactions was committed at least this long ago: a replica serves it. 0 s: the primary does.
+    #[serde(with = "duration", skip_serializing_if = "Duration::is_zero")]
+    pub replica_lag: Duration,
 }
 
 impl Default for Scenario {
@@ -289,7 +292,12 @@ impl Default for NetworkKnobs {
 
 impl Default for DatabaseKnobs {
     fn default() -> DatabaseKnobs {
-        DatabaseKnobs { rules: Rules::default(), lock_timeout: 4.seconds(), idle_in_transaction_timeout: 60.seconds() }
+        DatabaseKnobs {
+            rules: Rules::default(),
+            lock_timeout: 4.seconds(),
+            idle_in_transaction_timeout: 60.seconds(),
+            replica_lag: Duration::ZERO,
+        }
     }
 }
 

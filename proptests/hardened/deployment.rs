@@ -44,7 +44,12 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                 node: NodeKnobs { timeout, ..node },
                 guard: GuardKnobs { watchdog_lease, stale_after, ..guard },
                 network,
-                database: DatabaseKnobs { rules, lock_timeout, idle_in_transaction_timeout: above(timeout * 2, 60.seconds(), idle) },
+                database: DatabaseKnobs {
+                    rules,
+                    lock_timeout,
+                    idle_in_transaction_timeout: above(timeout * 2, 60.seconds(), idle),
+                    ..DatabaseKnobs::default()
+                },
                 liveness_bound: above(longest_wait, 2.hours(), bound),
                 ..Scenario::default()
             }

@@ -73,7 +73,7 @@ pub fn simulate(script: &Script, rules: Rules) -> String {
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let ever = Duration::from_hours(1);
         let lock_timeout = if script.waits() { Duration::from_secs(1) } else { ever };
-        let knobs = DatabaseKnobs { rules, lock_timeout, idle_in_transaction_timeout: ever };
+        let knobs = DatabaseKnobs { rules, lock_timeout, idle_in_transaction_timeout: ever, ..DatabaseKnobs::default() };
         let tables: Vec<&'static str> = script.setup.iter().map(|sql| &*sql.clone().leak()).collect();
         let setup = DatabaseSetup { players: 0, unique_marker: true, tasks: Vec::new(), knobs, tables: tables.leak() };
         let (host, door) = PipeHost::new(HostId::Database);

@@ -93,6 +93,7 @@ impl Scenario {
                 rules: self.database.rules,
                 lock_timeout: d(self.database.lock_timeout).max(LOCK_TIMEOUT),
                 idle_in_transaction_timeout: d(self.database.idle_in_transaction_timeout).max(timeout * 2),
+                replica_lag: d(self.database.replica_lag),
             },
             liveness_bound,
             time_scale: FACTOR,

@@ -14,6 +14,7 @@
 //! savepoints, cursors, row limits, `numeric` or `timestamp`. What is not offered is refused
 //! with `0A000`, never ignored.
 
+mod advisory;
 mod changes;
 mod columns;
 mod connection;
@@ -78,10 +79,10 @@ impl Database {
     pub fn new(setup: &DatabaseSetup) -> Rc<Database> {
         let DatabaseSetup { players, unique_marker, tasks, knobs, tables } = setup.clone();
         let sqlite = Pooled::take(Template { players, unique_marker, tasks, tables });
-        let rules = knobs.rules;
+        let (rules, lag) = (knobs.rules, knobs.replica_lag);
         Rc::new(Database {
             knobs,
-            isolation: RefCell::new(Isolation::new(rules, sqlite)),
+            isolation: RefCell::new(Isolation::new(rules, sqlite).replicated(lag)),
             trouble: Trouble::default(),
             transactions: Cell::new(0),
             sessions: Cell::new(0),

@@ -11,13 +11,15 @@
 //!   undoes one statement and goes on, except after a deadlock, which undoes everything and leaves
 //!   the session outside of any transaction.
 //!
-//! `attempt` runs one statement, `searching` locks what it looks for, `waiting` says what becomes of those that cannot run yet,
+//! `attempt` runs one statement, `advising` locks numbers for whoever calls them something, `searching` locks what it looks for, `waiting` says what becomes of those that cannot run yet,
 //! `prepared` keeps those that wait for the second phase of their commit, `serializable` finds dangerous structures. `DIFFERENCES` in `servers::differences` lists what
 //! real servers do otherwise.
 
+mod advising;
 mod attempt;
 mod prepared;
 mod recheck;
+mod replica;
 mod savepoint;
 mod searching;
 mod serializable;
@@ -34,12 +36,15 @@ use super::sqlite::{Pooled, Rows, Sqlite};
 use super::statement::{Level, Statement};
 use super::tables::Key;
 use super::views::{Moment, Overlay, Views};
+use crate::host::Host;
 use crate::scenario::Rules;
-use crate::time::WallTime;
+use crate::time::{SimTime, WallTime};
+use replica::Replica;
 use rusqlite::types::Value;
 use serializable::Finished;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::sync::Notify;
 use transaction::{Client, Transaction};
 pub(super) use waiting::Answer;
@@ -97,8 +102,11 @@ pub(super) struct Isolation {
     arrivals: u64,
     /// Decides where a real server leaves it to chance.
     dice: u64,
-    /// What the server's clock shows.
+    /// Who serves plain reads outside of transactions, if that is not this server.
+    replica: Option<Replica>,
+    /// What the server's clock shows, and when that truly is.
     wall: WallTime,
+    now: SimTime,
 }
 
 impl Isolation {
@@ -115,8 +123,15 @@ impl Isolation {
             noted: 0,
             arrivals: 0,
             dice: 0,
+            replica: None,
             wall: WallTime(0),
+            now: SimTime::ZERO,
         }
+    }
+
+    /// Plain reads outside of transactions show what was committed this long ago.
+    pub(super) fn replicated(self, lag: Duration) -> Isolation {
+        Isolation { replica: Replica::behind_by(lag), ..self }
     }
 
     /// The database as far as nothing depends on who asks.
@@ -131,8 +146,8 @@ impl Isolation {
     }
 
     /// What the server's clock shows from now on.
-    pub(super) fn clock(&mut self, wall: WallTime) {
-        self.wall = wall;
+    pub(super) fn clock(&mut self, host: &dyn Host) {
+        (self.wall, self.now) = (host.wall(), host.now());
     }
 
     /// What was committed since this was last asked, in order.
@@ -144,6 +159,7 @@ impl Isolation {
     pub(super) fn restarted(&mut self, dice: u64) {
         self.views.hide();
         self.views.forget();
+        self.replica_caught_up();
         self.keep_prepared();
         self.changed.clear();
         self.finished.clear();
@@ -201,10 +217,15 @@ impl Isolation {
     /// # Errors
     /// The statement failed. What that means for its transaction has been done already.
     pub(super) fn execute(&mut self, session: SessionId, execution: Execution<'_>, rows: Rows<'_>) -> Result<Outcome, SqlError> {
+        if let Some(read) = self.read_behind(session, execution, rows) {
+            return read.map(Outcome::Done);
+        }
         let Some(client) = self.clients.get_mut(&session) else { return Err(SqlError::new("57P01", "the session is over")) };
         let mut transaction = match client.transaction.take() {
             Some(open) => open,
-            None if self.nobody_else(session) => return self.by_itself(execution, rows).map(Outcome::Done),
+            None if execution.statement.advisory.is_none() && self.nobody_else(session) => {
+                return self.by_itself(execution, rows).map(Outcome::Done);
+            }
             None => Transaction { alone: true, ..Transaction::new(self.rules) },
         };
         transaction.origin = transaction.origin.or(execution.origin);
@@ -238,8 +259,9 @@ impl Isolation {
         let count = count?;
         self.forget_idle(&mut changes);
         if !changes.is_empty() {
-            let changes = self.views.committed(changes, false);
+            let changes = self.views.committed(changes, self.replica.is_some());
             self.commits.push((origin, changes));
+            self.replicate();
         }
         Ok(count)
     }
@@ -279,12 +301,17 @@ impl Isolation {
     /// A client has left: its transaction is rolled back, and whoever waited for it goes on.
     pub(super) fn left(&mut self, session: SessionId) {
         self.rollback(session);
+        self.forget_advisory(session);
         self.clients.remove(&session);
     }
 
     /// A session's task was killed, as all of them are when the server dies: nobody goes on.
     pub(super) fn dropped(&mut self, session: SessionId) {
-        if let Some(Client { transaction: Some(transaction), .. }) = self.clients.remove(&session) {
+        let Some(Client { transaction, advisory, .. }) = self.clients.remove(&session) else { return };
+        for key in advisory.keys() {
+            self.locks.unlock(session, key);
+        }
+        if let Some(transaction) = transaction {
             self.views.leave(session);
             self.locks.release(session, transaction.held);
         }
@@ -302,12 +329,13 @@ impl Isolation {
         // Who waits may have to know what has changed meanwhile.
         let keep = snapshots || self.clients.values().any(|client| client.waiting.is_some());
         if commit {
-            let changes = self.views.commit(session, overlay, keep);
+            let changes = self.views.commit(session, overlay, keep || self.replica.is_some());
             if snapshots {
                 self.note_changes(&changes);
             }
             if !changes.is_empty() {
                 self.commits.push((origin, changes));
+                self.replicate();
             }
             if rules == Rules::PostgresSerializable && snapshot.is_some() && others {
                 self.finished.push(Finished { at: self.views.now(), reads, writes });
@@ -316,7 +344,7 @@ impl Isolation {
             self.views.leave(session);
         }
         if !keep {
-            self.views.forget();
+            self.forget_old();
         }
         if !snapshots {
             self.changed.clear();
@@ -324,6 +352,7 @@ impl Isolation {
         if !others {
             self.finished.clear();
         }
+        let held = self.without_advisory(session, held);
         self.locks.release(session, held);
         self.wake(session, commit);
     }

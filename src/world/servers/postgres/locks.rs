@@ -64,6 +64,23 @@ impl Held {
         self.keys.len()
     }
 
+    /// Remembers a key that its session has locked already.
+    pub(super) fn note(&mut self, key: &Key) {
+        if !self.has(key) {
+            self.keys.push((key.clone(), Hold::Exclusive));
+        }
+    }
+
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.keys.iter().any(|(held, _)| held == key)
+    }
+
+    /// All but some.
+    pub(super) fn without(mut self, keeps: impl Fn(&Key) -> bool) -> Held {
+        self.keys.retain(|(key, _)| !keeps(key));
+        self
+    }
+
     /// Takes out what was locked after the first `count`.
     pub(super) fn since(&mut self, count: usize) -> Held {
         Held { keys: self.keys.split_off(count.min(self.keys.len())), intended: 0 }
@@ -140,9 +157,9 @@ impl Locks {
         self.keys.get(key).is_some_and(|holders| holders.exclusive != Some(session) && holders.shared.contains(&session))
     }
 
-    /// What one session holds another holds from now on.
-    pub(super) fn hand_over(&mut self, from: SessionId, to: SessionId) {
-        for holders in self.keys.values_mut() {
+    /// What one session holds another holds from now on, but for the keys that it `keeps`.
+    pub(super) fn hand_over(&mut self, from: SessionId, to: SessionId, keeps: impl Fn(&Key) -> bool) {
+        for (_, holders) in self.keys.iter_mut().filter(|(key, _)| !keeps(key)) {
             if holders.exclusive == Some(from) {
                 holders.exclusive = Some(to);
             }
@@ -166,16 +183,21 @@ impl Locks {
     /// Gives back everything that a session holds.
     pub(super) fn release(&mut self, session: SessionId, held: Held) {
         for (key, _) in held.keys {
-            let Some(holders) = self.keys.get_mut(&key) else { continue };
-            if holders.exclusive == Some(session) {
-                holders.exclusive = None;
-            }
-            holders.shared.remove(&session);
-            if holders.exclusive.is_none() && holders.shared.is_empty() {
-                self.keys.remove(&key);
-            }
+            self.unlock(session, &key);
         }
         self.gaps.retain(|(holder, _)| *holder != session);
+    }
+
+    /// Gives one key back.
+    pub(super) fn unlock(&mut self, session: SessionId, key: &Key) {
+        let Some(holders) = self.keys.get_mut(key) else { return };
+        if holders.exclusive == Some(session) {
+            holders.exclusive = None;
+        }
+        holders.shared.remove(&session);
+        if holders.exclusive.is_none() && holders.shared.is_empty() {
+            self.keys.remove(key);
+        }
     }
 }
 

@@ -134,7 +134,7 @@ impl Session {
 
     /// Ends the session because a fault says so.
     pub(super) fn is_ended(&mut self) {
-        if self.in_transaction() || self.transaction.is_some() {
+        if self.in_transaction() || self.transaction.is_some() || self.db.isolation.borrow().advises(self.id) {
             self.db.trouble.ended(self.id);
             self.host.record(Event::SessionEnded { by: self.by });
         }
@@ -143,7 +143,7 @@ impl Session {
 
     /// The client is gone: what it did not commit is undone, and whoever waited for it goes on.
     pub(super) fn leave(&mut self) {
-        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().clock(&*self.host);
         self.db.isolation.borrow_mut().left(self.id);
         self.db.tell(&*self.host);
     }
@@ -159,7 +159,7 @@ impl Session {
             Block::Open if !self.is_innodb() => {
                 // Locks are given back at once; with a savepoint the transaction can still go back to it.
                 self.block = Block::Failed;
-                self.db.isolation.borrow_mut().clock(self.host.wall());
+                self.db.isolation.borrow_mut().clock(&*self.host);
                 self.db.isolation.borrow_mut().abort(self.id);
                 self.db.tell(&*self.host);
             }
@@ -261,7 +261,7 @@ impl Session {
                 return Err(SqlError::new("3B001", format!("savepoint \"{}\" does not exist", statement.name)));
             }
             Kind::RollbackTo => {
-                self.db.isolation.borrow_mut().clock(self.host.wall());
+                self.db.isolation.borrow_mut().clock(&*self.host);
                 self.db.isolation.borrow_mut().rollback_to_savepoint(self.id, &statement.name)?;
                 self.db.tell(&*self.host);
                 self.block = Block::Open;
@@ -317,6 +317,9 @@ impl Session {
         if statement.footprint.locks_aggregates && !self.is_innodb() {
             return Err(SqlError::new("0A000", "FOR UPDATE is not allowed with aggregate functions, DISTINCT, GROUP BY or UNION"));
         }
+        if statement.advisory.is_some() && self.is_innodb() {
+            return Err(SqlError::unsupported("PostgreSQL's advisory locks under InnoDB's rules (GET_LOCK)"));
+        }
         let alone = self.block == Block::None;
         if self.transaction.is_none() && (!alone || statement.writes || statement.locks) {
             self.transaction = Some((self.db.next_transaction(), self.host.now()));
@@ -330,7 +333,7 @@ impl Session {
             let out = &mut self.out;
             let mut put = |row: &rusqlite::Row<'_>| put_row(out, statement, formats, |i| Ok(row.get_ref(i)?));
             let mut isolation = self.db.isolation.borrow_mut();
-            isolation.clock(self.host.wall());
+            isolation.clock(&*self.host);
             isolation.execute(self.id, Execution { statement, values, origin }, &mut put)
         };
         if !matches!(outcome, Ok(Outcome::Done(_))) {
@@ -368,7 +371,7 @@ impl Session {
         if let Some(answer) = within(&*self.host, self.db.knobs.lock_timeout, answered).await {
             return answer;
         }
-        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().clock(&*self.host);
         let answer = self.db.isolation.borrow_mut().give_up(self.id);
         self.db.tell(&*self.host);
         answer
@@ -383,7 +386,7 @@ impl Session {
             return Err(refused);
         }
         self.transaction = None;
-        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().clock(&*self.host);
         let committed = self.db.isolation.borrow_mut().commit(self.id);
         self.db.tell(&*self.host);
         committed
@@ -408,7 +411,7 @@ impl Session {
         self.transaction = None;
         let (tx, began) = began.unwrap_or_else(|| (self.db.next_transaction(), self.host.now()));
         let heir = self.db.next_session();
-        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().clock(&*self.host);
         let prepared = self.db.isolation.borrow_mut().prepare(self.id, name, Origin { tx, by: self.by, began }, heir);
         self.db.tell(&*self.host);
         prepared?;
@@ -418,7 +421,7 @@ impl Session {
 
     /// The second phase, of whoever's transaction.
     fn end_prepared(&mut self, name: &str, commit: bool) -> Result<(), SqlError> {
-        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().clock(&*self.host);
         let ended = self.db.isolation.borrow_mut().end_prepared(name, commit)?;
         self.db.tell(&*self.host);
         if let Some(Origin { tx, .. }) = ended {
@@ -439,7 +442,7 @@ impl Session {
     /// Undoes what the transaction did; others who waited for it may commit now.
     fn rollback(&mut self) {
         self.transaction = None;
-        self.db.isolation.borrow_mut().clock(self.host.wall());
+        self.db.isolation.borrow_mut().clock(&*self.host);
         self.db.isolation.borrow_mut().rollback(self.id);
         self.db.tell(&*self.host);
     }

@@ -4,6 +4,7 @@
 //! Making a database costs more than a whole run on it. So a thread keeps the connections it
 //! made: a run happens inside a savepoint, and dropping it rolls back to the template.
 
+use super::advisory::{ANSWER, Said};
 use super::changes;
 use super::dialect::{CLOCK, TO_INTEGER};
 use super::error::{OF_ITS_TYPE, SqlError};
@@ -59,6 +60,8 @@ pub(super) struct Sqlite {
     parsed: RefCell<BTreeMap<String, Vec<Form>>>,
     /// What the server's clock shows while a statement runs.
     clock: Arc<AtomicI64>,
+    /// What the next call of an advisory lock is answered.
+    said: Arc<AtomicI64>,
     tables: Vec<Table>,
     capture: Capture,
 }
@@ -71,8 +74,14 @@ impl Sqlite {
         let capture = Capture::install(&connection, &tables).map_err(text)?;
         let clock = Arc::new(AtomicI64::new(0));
         let read = clock.clone();
+        let said = Arc::new(AtomicI64::new(0));
+        let answer = said.clone();
         let finish = || {
             connection.create_scalar_function(CLOCK, 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(read.load(Ordering::Relaxed)))?;
+            connection.create_scalar_function(ANSWER, 0, FunctionFlags::SQLITE_UTF8, move |_| {
+                let said = answer.load(Ordering::Relaxed);
+                Ok(if said == Said::Nothing as i64 { Value::Text(String::new()) } else { Value::Integer(said) })
+            })?;
             let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
             connection.create_scalar_function(TO_INTEGER, 1, pure, |arguments| {
                 value::to_integer(arguments.get_raw(0)).map_err(|error| rusqlite::Error::UserFunctionError(error.message.into()))
@@ -80,7 +89,7 @@ impl Sqlite {
             connection.authorizer(Some(authorize))
         };
         finish().map_err(text)?;
-        Ok(Sqlite { connection, parsed: RefCell::default(), clock, tables, capture })
+        Ok(Sqlite { connection, parsed: RefCell::default(), clock, said, tables, capture })
     }
 
     /// A connection with the template's tables and rows.
@@ -129,7 +138,7 @@ impl Sqlite {
     }
 
     fn parse(&self, text: &str, given: &[u32]) -> Result<Statement, SqlError> {
-        let statement::Parsed { kind, tag, level, name, translation, parameters, results } = statement::parse(text, given)?;
+        let statement::Parsed { kind, tag, level, name, translation, parameters, results, advisory } = statement::parse(text, given)?;
         let mut statement = Statement {
             kind,
             sql: translation.sql,
@@ -141,6 +150,7 @@ impl Sqlite {
             writes: false,
             locks: translation.locks,
             footprint: Footprint::default(),
+            advisory,
         };
         if kind == Kind::Query {
             let prepared = self.connection.prepare_cached(&statement.sql)?;
@@ -158,6 +168,11 @@ impl Sqlite {
                 .collect();
         }
         Ok(statement)
+    }
+
+    /// What the next call of an advisory lock is answered.
+    pub(super) fn advise(&self, said: Said) {
+        self.said.store(said as i64, Ordering::Relaxed);
     }
 
     /// Runs a statement while the server's clock shows `wall`; returns how many rows came, or were changed.

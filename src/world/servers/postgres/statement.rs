@@ -1,5 +1,6 @@
 //! A statement that has been parsed: what it is, what it takes, what it returns.
 
+use super::advisory::{ANSWER, Call};
 use super::columns;
 use super::dialect::{self, Translation};
 use super::error::SqlError;
@@ -55,6 +56,8 @@ pub(super) struct Statement {
     pub locks: bool,
     /// What it touches.
     pub footprint: Footprint,
+    /// The advisory lock that it is about.
+    pub advisory: Option<Call>,
 }
 
 /// An isolation level, as SQL names it.
@@ -77,6 +80,7 @@ pub(super) struct Parsed {
     pub parameters: Vec<Type>,
     /// Types of the result columns, as far as the text tells them.
     pub results: Vec<Option<Type>>,
+    pub advisory: Option<Call>,
 }
 
 /// Parses one statement; `given` are the types that the client gave to its parameters, 0 = none.
@@ -95,17 +99,21 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
         Kind::Prepare | Kind::CommitPrepared | Kind::RollbackPrepared => transaction(&tokens)?,
         Kind::Empty | Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set | Kind::Query => String::new(),
     };
-    let (translation, results);
-    let mut parameters = Vec::new();
+    let (mut translation, mut results);
+    let (mut parameters, mut advisory) = (Vec::new(), None);
     match kind {
         Kind::Query => {
             translation = dialect::translate(&tokens)?;
             parameters = parameter_types(&translation, given)?;
             results = columns::result_types(&tokens, &parameters)?;
+            if let Some((call, name)) = Call::of(&tokens)? {
+                translation.sql = format!("SELECT {ANSWER}() AS {name}");
+                (results, advisory) = (vec![Some(call.returns())], Some(call));
+            }
         }
         _ => (translation, results) = Default::default(),
     }
-    Ok(Parsed { kind, tag, level, name, translation, parameters, results })
+    Ok(Parsed { kind, tag, level, name, translation, parameters, results, advisory })
 }
 
 fn parameter_types(translation: &Translation, given: &[u32]) -> Result<Vec<Type>, SqlError> {

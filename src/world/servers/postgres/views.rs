@@ -262,6 +262,14 @@ impl Views {
         Ok(())
     }
 
+    /// Nobody has a snapshot older than this any more.
+    pub(super) fn forget_until(&mut self, moment: Moment) {
+        if self.base < moment {
+            self.hide();
+        }
+        self.committed.retain(|(committed, _)| *committed > moment);
+    }
+
     /// Nobody has a snapshot any more.
     pub(super) fn forget(&mut self) {
         if !self.committed.is_empty() {

@@ -41,6 +41,9 @@ impl Isolation {
         rows: Rows<'_>,
     ) -> Result<u64, Stop> {
         let Execution { statement, values, .. } = execution;
+        if let Some(call) = statement.advisory {
+            return self.advise(session, transaction, execution, call, rows);
+        }
         let plain = !statement.writes && !statement.locks;
         let now = self.views.now();
         let innodb = transaction.rules.is_innodb();

@@ -42,7 +42,8 @@ impl Isolation {
         let snapshot = transaction.snapshot.filter(|_| transaction.rules == Rules::PostgresSerializable);
         let transaction = Transaction { origin: Some(origin), snapshot, savepoints: Vec::new(), ..transaction };
         self.views.hand_over(session, heir);
-        self.locks.hand_over(session, heir);
+        let kept = self.clients.get(&session).map(|client| client.advisory.clone()).unwrap_or_default();
+        self.locks.hand_over(session, heir, |key| kept.contains_key(key));
         for client in self.clients.values_mut() {
             client.waits_for_another(session, heir);
         }

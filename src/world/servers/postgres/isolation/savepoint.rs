@@ -81,6 +81,7 @@ impl Isolation {
             Rules::InnodbReadCommitted => transaction.held.inserted_since(locks),
             Rules::PostgresReadCommitted | Rules::PostgresRepeatableRead | Rules::PostgresSerializable => transaction.held.since(locks),
         };
+        let since = self.without_advisory(session, since);
         self.locks.release(session, since);
         self.wake(session, false);
     }

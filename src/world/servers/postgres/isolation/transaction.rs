@@ -6,6 +6,7 @@ use super::serializable::{Reads, Writes};
 use super::waiting::{Answer, Waiting};
 use super::{Held, Moment, Origin, Overlay, Rules, SqlError};
 use crate::world::servers::postgres::tables::Key;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use tokio::sync::Notify;
 
@@ -17,6 +18,8 @@ pub(super) struct Client {
     pub transaction: Option<Transaction>,
     /// The statement that waits.
     pub waiting: Option<Waiting>,
+    /// The numbers that its session has locked, and how often.
+    pub advisory: BTreeMap<Key, u32>,
     /// The result of the statement that waited.
     pub answer: Option<Result<Answer, SqlError>>,
 }

@@ -1,5 +1,6 @@
 //! Statements that wait, what wakes them, and who has to give way in a deadlock.
 
+use super::advising::is_advisory;
 use super::attempt::{Block, Stop};
 use super::{Execution, Isolation, SessionId, SqlError, Transaction};
 use crate::world::servers::postgres::locks::Hold;
@@ -199,7 +200,9 @@ impl Isolation {
     fn grant(&mut self, waiting: &[(u64, SessionId, bool)]) {
         for (_, session, _) in waiting.iter().filter(|(.., duplicate)| !duplicate) {
             let Some(client) = self.clients.get_mut(session) else { continue };
-            if let (Some(Waiting { block, .. }), Some(transaction)) = (&client.waiting, &mut client.transaction) {
+            if let (Some(Waiting { block, .. }), Some(transaction)) = (&client.waiting, &mut client.transaction)
+                && !is_advisory(&block.key)
+            {
                 // If somebody else still has it, or has been given it just now, the retry will wait again.
                 let _ = self.locks.take(*session, &mut transaction.held, &block.key, block.hold);
             }
