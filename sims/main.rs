@@ -45,6 +45,7 @@ mod late_earning;
 mod lease_cut;
 mod lease_loss;
 mod lease_row;
+mod lost_session;
 mod misbehaviour;
 mod missed;
 mod must_break;

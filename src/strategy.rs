@@ -161,6 +161,7 @@ families! {
     slot_key: SlotKey;
     leader: Leader;
     row_lock: RowLock;
+    advisory_lock: AdvisoryLock;
 }
 
 /// The strategy with this name.

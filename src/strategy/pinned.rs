@@ -193,6 +193,11 @@ pub fn cut_after_the_commit(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     after_the_commit(scenario, Harm::Partition { host: Target::Self_, from, direction: Direction::Both, lasts: 40.minutes() })
 }
 
+/// The database restarts while the first node is in the middle of its job.
+pub fn database_restarts_in_the_job(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    in_the_job(scenario, Harm::Crash { host: Target::Host(HostId::Database), back_after: 10.seconds() })
+}
+
 /// The first coordinator whose parts are both prepared dies before it can commit either.
 pub fn crash_between_the_phases(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     at_first(scenario, "payout.prepare", Phase::After, Harm::Crash { host: Target::Self_, back_after: 5.minutes() })
