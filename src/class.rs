@@ -175,6 +175,55 @@ pub fn longest_at_a_step(scenario: &Scenario) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Trigger;
+
+    /// Whoever says how wrong his clocks are is shown none that is worse, in a mix of faults as well.
+    #[test]
+    fn clocks_are_as_wrong_as_they_are_said_to_be() {
+        use crate::plan::Harm;
+        use crate::scenario::ClockKnobs;
+        let scenario = Scenario { clocks: ClockKnobs { error: 500.ms(), drift_ppm: 200 }, ..Scenario::default() };
+        let calendar = scenario.schedule.calendar().unwrap();
+        let mut seen = (0, 0);
+        for seed in (0..200).map(|n| Seed(8).nth(n)) {
+            let plan = FaultClass::Skew.plan(seed, &scenario, &calendar, &[]);
+            let errors: Vec<i64> =
+                plan.faults.iter().filter_map(|f| if let Harm::ClockOffset { by_ms, .. } = f.harm { Some(by_ms) } else { None }).collect();
+            let (least, most) = (*errors.iter().min().unwrap(), *errors.iter().max().unwrap());
+            assert!(-500 <= least && most <= 500 && most - least >= 400, "{errors:?}");
+            for class in [FaultClass::Drift, FaultClass::Swarm] {
+                for fault in class.plan(seed, &scenario, &calendar, &[]).faults {
+                    match (fault.harm, fault.when) {
+                        (Harm::ClockDrift { ppm, .. }, _) => {
+                            assert!(ppm.abs() <= 200, "{ppm}");
+                            seen.0 += 1;
+                        }
+                        (Harm::ClockOffset { by_ms, .. }, Trigger::At { at_ms }) if at_ms == SimTime::ZERO => {
+                            assert!(by_ms.abs() <= 500, "{by_ms}");
+                            seen.1 += 1;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        assert!(seen.0 > 100 && seen.1 > 10, "{seen:?}");
+    }
+
+    /// Every class is tried on jobs of every length.
+    #[test]
+    fn a_job_of_many_lengths_is_drawn_under_every_class() {
+        use crate::scenario::JobLengths;
+        let lengths = JobLengths { p50: 2.minutes(), p95: 6.minutes(), p99: 15.minutes(), max: 25.minutes() };
+        let given = Scenario { job_lengths: Some(lengths), ..Scenario::default() };
+        assert_eq!(FaultClass::Pause.knobs(Seed(1), &Scenario::default()), None);
+        for class in FaultClass::ALL {
+            let drawn: Vec<Scenario> = (0..20).map(|n| class.knobs(Seed(4).nth(n), &given).expect("a job is drawn")).collect();
+            assert!(drawn.iter().all(|scenario| scenario.job_lengths.is_none() && scenario.validate().is_ok()), "{class}");
+            let first = drawn[0].node.work;
+            assert!(drawn.iter().any(|scenario| scenario.node.work != first), "{class}");
+        }
+    }
 
     /// What serde derives from the variants is what people type.
     #[test]

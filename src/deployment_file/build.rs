@@ -163,7 +163,7 @@ impl Builder<'_> {
             }
             return;
         };
-        let given = self.entries.text("schedule.from").map(|text| text.parse::<jiff::civil::DateTime>());
+        let given = self.entries.text("schedule.from").map(str::parse::<jiff::civil::DateTime>);
         if let (Some(Err(_)), Some(span)) = (&given, self.entries.span("schedule.from")) {
             let cure = "write for example `from = \"2026-01-09T00:00:00\"`";
             self.mistakes.push(Mistake::at(span, "`schedule.from` is not a local date and time", cure));

@@ -230,7 +230,7 @@ fn knobs(value: &Spanned<DeValue<'_>>) -> Result<toml::Value, Mistake> {
     let whole = value.clone();
     let mistake = |e: toml::de::Error| {
         let what = e.message().lines().collect::<Vec<_>>().join("; ");
-        Mistake { span: Some(e.span().unwrap_or(value.span())), what, cure: "`onceproof list` shows all knobs".to_owned() }
+        Mistake { span: Some(e.span().unwrap_or(value.span())), what, cure: meant(e.message()) }
     };
     let table = toml::Value::deserialize(ValueDeserializer::from(whole)).map_err(mistake)?;
     // A schedule is whole only together with the file's own.
@@ -244,6 +244,13 @@ fn knobs(value: &Spanned<DeValue<'_>>) -> Result<toml::Value, Mistake> {
         None => Scenario::deserialize(ValueDeserializer::from(value.clone())).map(|_| ()).map_err(mistake)?,
     }
     Ok(table)
+}
+
+/// What serde's complaint about an unknown field may come from.
+fn meant(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let near = quoted.next().filter(|_| message.starts_with("unknown field")).and_then(|typed| nearest(typed, quoted));
+    near.map_or_else(|| "`onceproof list` shows all knobs".to_owned(), |near| format!("did you mean `{near}`?"))
 }
 
 fn known(names: Names, typed: &str, span: Range<usize>) -> Result<(), Mistake> {

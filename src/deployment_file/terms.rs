@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn constants_are_called_as_in_a_scenario() {
         let with_terms: Vec<_> = strategy::catalogue().iter().map(|guard| terms(guard.name())).collect();
-        assert_eq!(with_terms.iter().filter(|terms| terms.ttl.is_some()).count(), 11);
+        assert_eq!(with_terms.iter().filter(|terms| terms.ttl.is_some()).count(), 12);
         let mut told = 0;
         for constant in with_terms.iter().flat_map(|terms| [terms.ttl, terms.renew_every]).flatten() {
             let mut guard = GuardKnobs::default();
@@ -82,6 +82,6 @@ mod tests {
             assert_eq!(constant.get(&guard), Duration::from_secs(777));
             told += 1;
         }
-        assert_eq!(told, 17);
+        assert_eq!(told, 18);
     }
 }

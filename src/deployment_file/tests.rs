@@ -1,5 +1,6 @@
 use super::*;
-use crate::deployment_file::checks::{Severity, checks};
+use crate::deployment_file::checks::Severity::{self, Danger, Note, Warning};
+use crate::deployment_file::checks::checks;
 use crate::scenario::{ClockKnobs, JobLengths, Rules};
 use crate::settlement::Schedule;
 use crate::time::Span;
@@ -140,7 +141,6 @@ fn a_file_is_told_what_it_says_about_itself() {
     let said = |text: &str| -> Vec<(&'static str, Severity, Option<usize>)> {
         checks(&good(text)).into_iter().map(|check| (check.name, check.severity, check.place.map(|place| place.line))).collect()
     };
-    use Severity::{Danger, Note, Warning};
     for (text, expected) in [
         ("guard = \"lease-watchdog\"\n[lease]\nttl = \"30s\"\nrenew_every = \"15s\"\n", &[("renewal-margin", Warning, Some(4))][..]),
         (
@@ -155,8 +155,8 @@ fn a_file_is_told_what_it_says_about_itself() {
         ("guard = \"lease-set-px\"\n[clocks]\nerror = \"1m\"\n", &[("clock-error", Danger, Some(3))]),
         ("guard = \"table-key-published\"\n[clocks]\nerror = \"2m\"\n", &[("clock-too-fast", Danger, Some(3))]),
         (
-            "guard = \"lease-set-px-checked\"\n[lease]\nttl = \"4h\"\n",
-            &[("lease-outlasts-bound", Danger, Some(3)), ("nobody-asks-again", Danger, None)],
+            "guard = \"lease-set-px-checked\"\nsettle_within = \"2h\"\n[lease]\nttl = \"4h\"\n[retry]\nattention = \"3h\"\n",
+            &[("lease-outlasts-bound", Danger, Some(4)), ("nobody-asks-again", Danger, Some(6))],
         ),
         ("guard = \"version-reclaim\"\n[claim]\nheartbeat = \"1m\"\nstale_after = \"2m\"\n", &[("heartbeat-margin", Warning, Some(4))]),
         (

@@ -121,6 +121,11 @@ impl Trial {
     pub fn helped(&self) -> bool {
         self.broke == 0 && self.witness != Replayed::Broke
     }
+
+    /// Whether it was tried at all: some run noticed its faults.
+    pub fn counts(&self) -> bool {
+        self.felt > 0
+    }
 }
 
 /// Tries an advice on a class.

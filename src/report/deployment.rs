@@ -135,11 +135,9 @@ fn verdicts(outcome: &Outcome<'_>, width: usize) -> String {
     if !marks.is_empty() {
         let legend: Vec<String> = marks.iter().map(|mark| format!("{mark} {}", mark.meaning())).collect();
         out.push('\n');
-        out.extend(
-            wrap(&format!("{}; in parentheses: without any fault already", legend.join(", ")), width)
-                .iter()
-                .map(|line| paint(FAINT, line) + "\n"),
-        );
+        let anyway =
+            if outcome.cells.iter().any(|cell| !cell.inherited.is_empty()) { "; in parentheses: without any fault already" } else { "" };
+        out.extend(wrap(&format!("{}{anyway}", legend.join(", ")), width).iter().map(|line| paint(FAINT, line) + "\n"));
     }
     out.push('\n');
     out

@@ -79,5 +79,7 @@ mod tests {
         assert!((70..130).contains(&longer(10.minutes())), "{}", longer(10.minutes()));
         assert!((8..35).contains(&longer(30.minutes())), "{}", longer(30.minutes()));
         assert_eq!(Scenario::default().with_job_drawn(Seed(5)), None);
+        let scaled = given.scaled_for_turmoil();
+        assert_eq!(scaled.job_lengths.map(|job| (job.p50, job.p99)), Some((1.seconds(), 15.seconds())));
     }
 }

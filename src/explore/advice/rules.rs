@@ -33,7 +33,7 @@ struct Swap {
     say: &'static str,
 }
 
-const SWAPS: [Swap; 15] = [
+const SWAPS: [Swap; 16] = [
     Swap {
         name: "repetition",
         from: &["lease-set-px-retry"],
@@ -140,6 +140,13 @@ const SWAPS: [Swap; 15] = [
         marks: &[D, C, E, S],
         to: "table-key",
         say: "let the database decide: insert a unique key on (period) in the transaction that does the work, ask its clock there whether the period has ended, and mark there what was counted",
+    },
+    Swap {
+        name: "nothing-left-behind",
+        from: &[],
+        marks: &[K],
+        to: "table-key",
+        say: "whatever a node can leave behind needs an end of its own, a lease an expiry and a claim somebody who takes it over; what is inserted in the transaction ends with it",
     },
     Swap {
         name: "outbox",

@@ -1,6 +1,5 @@
 //! Advice, as text: what to do, what it should cure, and whether it did.
 
-use crate::class::FaultClass;
 use crate::explore::Mark;
 use crate::explore::advice::{Advice, Replayed, Trial};
 use crate::report::deployment::Outcome;
@@ -24,7 +23,9 @@ pub fn told(outcome: &Outcome<'_>, width: usize) -> String {
         }
         let cures = wrap(&format!("for {}", cures(advice)), room);
         out.extend(cures.iter().map(|line| format!("    {}\n", paint(FAINT, line))));
-        for (style, line) in [(GOOD, helped(trials)), (BROKEN, failed(trials)), (UNSURE, but(trials)), (FAINT, unfit(trials))] {
+        for (style, line) in
+            [(GOOD, helped(trials)), (BROKEN, failed(trials)), (UNSURE, but(trials)), (UNSURE, untried(trials)), (FAINT, unfit(trials))]
+        {
             let Some(line) = line else { continue };
             out.extend(wrap(&line, room).iter().map(|line| format!("    {}\n", paint(style, line))));
         }
@@ -43,19 +44,17 @@ fn cures(advice: &Advice) -> String {
     marks.iter().map(under).collect::<Vec<_>>().join("; ")
 }
 
-/// Where it was tried and nothing was seen again.
+/// Where it was tried and nothing was seen again: as many runs as noticed their faults.
 fn helped(trials: &[Trial]) -> Option<String> {
-    let helped: Vec<&Trial> = trials.iter().filter(|trial| trial.helped() && trial.runs > 0).collect();
-    let first = helped.first()?;
-    let names = |of: &dyn Fn(&&&Trial) -> bool| helped.iter().filter(of).map(|trial| trial.class.name()).collect::<Vec<_>>().join(", ");
-    let played = names(&|trial| trial.witness == Replayed::Held);
-    let runs = |single: bool| helped.iter().find(|trial| (trial.class == FaultClass::Single) == single).map(|trial| trial.runs);
-    let each = match (runs(false), runs(true)) {
-        (Some(runs), _) => count(runs as usize, "run"),
-        (None, _) => count(first.runs as usize, "run"),
+    let helped: Vec<&Trial> = trials.iter().filter(|trial| trial.helped() && trial.counts()).collect();
+    if helped.is_empty() {
+        return None;
+    }
+    let each = |trial: &&Trial| {
+        let witness = if trial.witness == Replayed::Held { " and its witness" } else { "" };
+        format!("{} ({}{witness})", trial.class, count(trial.felt as usize, "felt run"))
     };
-    let witnesses = if played.is_empty() { String::new() } else { format!(", and in the witness of {played}") };
-    Some(format!("tried: it held in {each} under {}{witnesses}", names(&|_| true)))
+    Some(format!("tried: it held under {}", helped.iter().map(each).collect::<Vec<_>>().join(", ")))
 }
 
 /// Where it did not help.
@@ -78,6 +77,12 @@ fn but(trials: &[Trial]) -> Option<String> {
         .map(|trial| format!("{} under {}", trial.marks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), trial.class))
         .collect();
     (!told.is_empty()).then(|| format!("but it breaks {}", told.join("; ")))
+}
+
+/// Where no run noticed its faults.
+fn untried(trials: &[Trial]) -> Option<String> {
+    let classes: Vec<&str> = trials.iter().filter(|trial| trial.helped() && !trial.counts()).map(|trial| trial.class.name()).collect();
+    (!classes.is_empty()).then(|| format!("not tried under {}: none of its runs noticed the fault", classes.join(", ")))
 }
 
 /// Where the witness names steps that the changed deployment does not make.

@@ -87,7 +87,7 @@ pub fn json(outcome: &Outcome<'_>, stem: &str) -> String {
                             Replayed::None => ("none", None),
                         };
                         json!({
-                            "faults": trial.class, "helped": trial.helped(), "witness": witness, "unfit": why,
+                            "faults": trial.class, "helped": trial.helped() && trial.counts(), "witness": witness, "unfit": why,
                             "runs": trial.runs, "felt": trial.felt, "broke": trial.broke, "letters": trial.marks,
                         })
                     })
