@@ -40,10 +40,8 @@ pub struct Entry {
 pub struct Entries(BTreeMap<&'static str, Entry>);
 
 impl Entries {
-    /// Reads a text.
-    ///
-    /// # Errors
-    /// All mistakes; those of the syntax alone, if there are any, for what follows them cannot be trusted.
+    /// Reads a text: what is good in it, and all mistakes; those of the syntax alone, if there are any, for what follows
+    /// them cannot be trusted.
     pub fn read(text: &str) -> (Entries, Vec<Mistake>) {
         let (file, syntax) = DeTable::parse_recoverable(text);
         if !syntax.is_empty() {
@@ -146,7 +144,7 @@ impl Reader {
         let elsewhere = keys::KEYS.iter().map(|key| key.path).find(|path| path.rsplit('.').next() == Some(typed));
         let cure = match (nearest(typed, here.iter().copied()), elsewhere) {
             (None, Some(path)) => match path.rsplit_once('.') {
-                Some((table, name)) => format!("it belongs below `[{table}]`: `{name}`"),
+                Some((table, name)) => format!("`{name}` belongs below `[{table}]`"),
                 None => format!("`{path}` belongs at the top of the file, before the first table"),
             },
             (Some(meant), _) => format!("did you mean `{meant}`?"),
