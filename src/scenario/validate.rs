@@ -182,7 +182,8 @@ impl Scenario {
             if other.node >= self.nodes {
                 own.refuse("override.node", other.node.to_string(), format!("0 to {}", self.nodes.saturating_sub(1)), "1");
             }
-            if self.overrides[..n].iter().any(|earlier| earlier.node == other.node) {
+            let twice = self.overrides[..n].iter().any(|earlier| earlier.node == other.node);
+            if twice {
                 own.refuse("override.node", other.node.to_string(), "in one override only".to_owned(), "1");
             }
             match (&other.cron, &self.schedule) {
@@ -197,9 +198,11 @@ impl Scenario {
             if other.elsewhere && (0..self.nodes).all(|node| self.is_elsewhere(node)) {
                 own.refuse("override.elsewhere", "true for every node".to_owned(), "left out for at least one".to_owned(), "false");
             }
-            let known = self.known_to(other.node);
-            known.validate_node(&mut own);
-            known.validate_guard(&mut own);
+            if !twice {
+                let known = self.known_to(other.node);
+                known.validate_node(&mut own);
+                known.validate_guard(&mut own);
+            }
             found.0.extend(own.0.into_iter().map(|what| Misconfigured::Override { node: NodeId(other.node), what: Box::new(what) }));
         }
     }

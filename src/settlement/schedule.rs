@@ -346,7 +346,7 @@ mod tests {
             truth.periods.iter().zip(&there.periods).map(|(here, there)| (there.due.0 - here.due.0) / 3_600_000).collect();
         assert_eq!(later, [7, 6]);
         let other = schedule.seen_with(None, Some("0 3 * * *"), &truth).unwrap();
-        assert_eq!(shown(&other).len(), 3, "28, 29, 30: {:?}", shown(&other));
+        assert_eq!(shown(&other).len(), 4, "27 to 30: {:?}", shown(&other));
         let unmoved = Schedule::Interval { every: 6.minutes(), periods: 2 };
         let truth = unmoved.calendar().unwrap();
         let ahead = unmoved.seen_with(Some("+00:00:04"), None, &truth).unwrap();
