@@ -2,9 +2,10 @@
 //! all the same. What three of them forget they grant again, and whoever stops for longer than it
 //! lasts wakes without it.
 
-use crate::stage::{after, before, both, fault, pause};
+use crate::stage::{after, before, both, both_of, fault, one_period, pause};
 use onceproof::id::{HostId, Letter};
-use onceproof::plan::{Fault, FaultPlan, Harm, Target};
+use onceproof::plan::{Direction, Fault, FaultPlan, Harm, Target};
+use onceproof::scenario::Scenario;
 use onceproof::time::Span;
 use onceproof::trace::{Event, Vote};
 
@@ -22,6 +23,13 @@ fn vote_granted(event: &Event) -> bool {
 
 fn wiped(n: u8) -> Harm {
     Harm::LeaseWipe { store: store(n), back_after: 10.seconds() }
+}
+
+/// Two nodes that come so far apart that the first gets all five votes: where several ask at once, they share them.
+fn apart() -> Scenario {
+    let mut scenario = Scenario { nodes: 2, ..one_period("redlock") };
+    scenario.node.jitter = 2.minutes();
+    scenario
 }
 
 /// Five votes are one lease, and it is given back once.
@@ -62,7 +70,7 @@ fn three_dead_stores_are_waited_for() {
 #[test]
 fn a_store_that_forgets_is_outvoted() {
     for harm in [wiped(2), Harm::LeaseEvict { store: store(4) }] {
-        both("redlock", &fault(harm, before("work.3")), |played| {
+        both_of(&apart(), &fault(harm, before("work.3")), |played| {
             played.saw("a vote that was lost", |e| matches!(e, Event::Voted { vote: Vote::Lost { .. }, .. }));
             played.never_saw("a lease that was lost", |e| matches!(e, Event::LeaseLost { .. }));
             assert_eq!((played.count(granted), played.settlements()), (1, 1));
@@ -76,7 +84,7 @@ fn a_store_that_forgets_is_outvoted() {
 fn what_most_of_the_stores_forget_they_grant_again() {
     let slow = Harm::SlowStep { extra: 90.seconds() }.when(before("tx.begin"));
     let wiped = [0, 1, 4].map(|n| wiped(n).when(before("tx.begin")));
-    both("redlock", &FaultPlan::of(wiped.into_iter().chain([slow])), |played| {
+    both_of(&apart(), &FaultPlan::of(wiped.into_iter().chain([slow])), |played| {
         played.saw("a lease that was lost", |e| matches!(e, Event::LeaseLost { .. }));
         assert_eq!((played.count(granted), played.settlements()), (2, 2));
         played.breaks(&[Letter::D, Letter::S]);
@@ -98,14 +106,13 @@ fn a_holder_that_stops_settles_on_a_lock_that_is_over() {
 fn a_holder_needs_most_of_the_stores() {
     let cut = |n| -> Fault {
         let from = Target::Host(store(n));
-        Harm::Partition { host: Target::Self_, from, direction: onceproof::plan::Direction::Both, lasts: 40.minutes() }
-            .when(after("work.1"))
+        Harm::Partition { host: Target::Self_, from, direction: Direction::Both, lasts: 40.minutes() }.when(after("work.1"))
     };
-    both("redlock", &FaultPlan::of([cut(1), cut(2)]), |played| {
+    both_of(&apart(), &FaultPlan::of([cut(1), cut(2)]), |played| {
         assert_eq!((played.count(granted), played.settlements()), (1, 1));
         played.holds();
     });
-    both("redlock", &FaultPlan::of([cut(0), cut(1), cut(2)]), |played| {
+    both_of(&apart(), &FaultPlan::of([cut(0), cut(1), cut(2)]), |played| {
         assert_eq!((played.count(granted), played.settlements()), (2, 1));
         played.holds();
     });
