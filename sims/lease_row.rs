@@ -3,11 +3,16 @@
 //! and by whose clock that is counted.
 
 use crate::stage::{N0, Played, before, both_of, boundary, fault, one_period, pause};
+use onceproof::class::FaultClass;
+use onceproof::explore::{Mark, observe};
 use onceproof::id::Letter;
 use onceproof::plan::{FaultPlan, Harm, Trigger};
-use onceproof::scenario::{LeaseRowKnobs, RowClock, Scenario};
+use onceproof::scenario::{LeaseRowKnobs, Over, RowClock, RowKey, Scenario};
+use onceproof::seed::Seed;
+use onceproof::settlement::Schedule;
 use onceproof::time::Span;
 use onceproof::trace::{Belief, Event};
+use onceproof::world::{Deployment, EngineKind};
 use std::time::Duration;
 
 fn kept(clock: RowClock, at_least: Duration) -> Scenario {
@@ -98,4 +103,41 @@ fn a_row_is_kept_alive_while_the_job_is_at_work() {
         assert!(played.count(|e| matches!(e, Event::LeaseRowSet { granted: false, .. })) >= 4, "nobody kept it alive");
         played.holds();
     });
+}
+
+/// What breaks on the event engine, whose milliseconds are exact, and which has room for two periods.
+fn broken(scenario: &Scenario, plan: &FaultPlan) -> Vec<Mark> {
+    let deployment = Deployment::new(scenario, EngineKind::Event).expect("a story is deployed well");
+    let class = if plan.faults.is_empty() { FaultClass::Calm } else { FaultClass::Pause };
+    let seen = observe(&deployment, class, Seed(2026), plan).expect("a story can be simulated");
+    seen.findings.iter().map(|finding| finding.mark).collect()
+}
+
+/// n0 asks in the millisecond in which the row ends: ten minutes after the others asked, to whom it
+/// was the boundary.
+#[test]
+fn a_row_is_over_at_its_end_or_after_it() {
+    let sleeps = Harm::Pause { host: N0, lasts: 12.minutes() };
+    let plan = fault(sleeps, Trigger::At { at_ms: boundary() - 2.minutes() });
+    let ends = |over| {
+        let mut scenario = kept(RowClock::Application, 10.minutes());
+        (scenario.node.jitter, scenario.lease_row.over) = (Duration::ZERO, over);
+        scenario
+    };
+    assert_eq!(broken(&ends(Over::At), &plan), [Mark::Letter(Letter::D)]);
+    assert_eq!(broken(&ends(Over::After), &plan), []);
+}
+
+/// The next boundary comes before the least time is over: a row for both keeps everybody from it.
+#[test]
+fn a_row_for_the_job_keeps_the_next_period_out() {
+    let every = |key| {
+        let mut scenario = kept(RowClock::Database, 10.minutes());
+        scenario.schedule = Schedule::Interval { every: 6.minutes(), periods: 2 };
+        scenario.node.attention = 5.minutes();
+        scenario.lease_row.key = key;
+        scenario
+    };
+    assert_eq!(broken(&every(RowKey::Job), &FaultPlan::none()), [Mark::Letter(Letter::L)]);
+    assert_eq!(broken(&every(RowKey::Period), &FaultPlan::none()), []);
 }

@@ -21,6 +21,7 @@ use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body, pinne
 use crate::trace::Belief;
 use async_trait::async_trait;
 use row::Row;
+use std::future::pending;
 use std::time::Duration;
 
 const STEPS: [Step; 24] = [
@@ -126,7 +127,7 @@ impl RowLock {
 async fn check_in(context: &Context) -> ! {
     let knobs = &context.scenario().row_lock;
     if knobs.recovers == Recovers::Nothing {
-        std::future::pending().await
+        pending::<()>().await;
     }
     loop {
         context.sleep(knobs.check_in).await;

@@ -23,7 +23,7 @@ impl Office {
         Office { knobs: context.scenario().leader.clone(), token: format!("{:016x}", context.random()) }
     }
 
-    fn row(&self, lasts: Duration) -> RowLease {
+    fn row(lasts: Duration) -> RowLease {
         RowLease { key: KEY.to_owned(), lasts, clock: RowClock::Database, over: Over::At }
     }
 
@@ -31,7 +31,7 @@ impl Office {
     pub async fn bid(&self, context: &Context) -> Result<bool, Error> {
         match self.knobs.held_in {
             HeldIn::LeaseStore => context.lease().set_nx_px("lease.acquire", KEY, &self.token, self.knobs.lasts).await,
-            HeldIn::Row => self.row(self.knobs.lasts).take(context).await.map(|since| since.is_some()),
+            HeldIn::Row => Self::row(self.knobs.lasts).take(context).await.map(|since| since.is_some()),
         }
     }
 
@@ -40,8 +40,8 @@ impl Office {
         match (self.knobs.held_in, self.knobs.renews) {
             (HeldIn::LeaseStore, Renews::Own) => context.lease().compare_and_expire("lease.renew", KEY, &self.token, lasts).await,
             (HeldIn::LeaseStore, Renews::Any) => context.lease().pexpire("lease.renew", KEY, lasts).await,
-            (HeldIn::Row, Renews::Own) => self.row(lasts).extend(context).await,
-            (HeldIn::Row, Renews::Any) => self.row(lasts).extend_anybodys(context).await,
+            (HeldIn::Row, Renews::Own) => Self::row(lasts).extend(context).await,
+            (HeldIn::Row, Renews::Any) => Self::row(lasts).extend_anybodys(context).await,
         }
     }
 
