@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use onceproof::id::PeriodId;
-use onceproof::settlement::{Calendar, Schedule};
+use onceproof::settlement::{Calendar, Fold, Gap, Schedule};
 use onceproof::time::{SimTime, WallTime};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -46,7 +46,7 @@ impl Monthly {
         let days: Vec<String> = self.days.iter().map(i8::to_string).collect();
         let cron = format!("{} {} {} * *", self.time.minute(), self.time.hour(), days.join(","));
         let (zone, from) = (self.zone.to_owned(), self.from.at(0, 0, 0, 0));
-        Schedule::Cron { cron, zone, from, periods: self.periods }.calendar().expect("a good schedule")
+        Schedule::Cron { cron, zone, from, periods: self.periods, gap: Gap::default(), fold: Fold::default() }.calendar().expect("a good schedule")
     }
 
     /// The oracle: walks over the civil days, one by one, and asks the zone when their boundary is.

@@ -56,6 +56,7 @@ mod outage;
 mod own_strategy;
 mod paused_holder;
 mod paused_transaction;
+mod pooled_session;
 mod payment_reply_lost;
 mod pgwire_differential;
 mod power_cut;

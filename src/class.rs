@@ -105,12 +105,12 @@ classes! {
     db_error: DbError;
     db_restart: DbRestart;
     outage: Outage;
-    swarm: Swarm;
-    single: Single;
     log_fault: LogFault;
     civil: Civil;
     shutdown: Shutdown;
     redelivery: Redelivery;
+    swarm: Swarm;
+    single: Single;
 }
 
 impl FaultClass {

@@ -1,15 +1,16 @@
 //! What is deployed: schedule, nodes, strategy, stores, network. Plain data, TOML, named presets.
 
-mod queue;
 mod centre;
-mod log;
-mod leader;
-mod lease_row;
 mod clocks;
 mod job;
+mod leader;
+mod lease_row;
+mod log;
 mod misfire;
 mod overrides;
 mod policy;
+mod pool;
+mod queue;
 mod row_lock;
 mod rules;
 mod scale;
@@ -17,15 +18,16 @@ mod slot_key;
 mod validate;
 
 pub use centre::CentreKnobs;
+pub use clocks::ClockKnobs;
+pub use job::JobLengths;
 pub use leader::{HeldIn, LeaderKnobs, OnError, Remembers, Renews};
 pub use lease_row::{LeaseRowKnobs, Over, RowClock, RowKey};
 pub use log::LogKnobs;
-pub use queue::QueueKnobs;
-pub use clocks::ClockKnobs;
-pub use job::JobLengths;
 pub use misfire::{Misfire, MisfireKnobs};
 pub use overrides::{Override, Part};
 pub use policy::Policy;
+pub use pool::PoolKnobs;
+pub use queue::QueueKnobs;
 pub use row_lock::{Acquires, OnMisfire, Reads, Recovers, RowLockKnobs};
 pub use rules::Rules;
 pub use slot_key::{SlotKeyKnobs, SlotTime};
@@ -216,6 +218,9 @@ pub struct DatabaseKnobs {
     /// What is read outside of transactions was committed at least this long ago: a replica serves it. 0 s: the primary does.
     #[serde(with = "duration", skip_serializing_if = "Duration::is_zero")]
     pub replica_lag: Duration,
+    /// The pooler in front of it, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<PoolKnobs>,
 }
 
 impl Default for Scenario {
@@ -297,6 +302,7 @@ impl Default for DatabaseKnobs {
             lock_timeout: 4.seconds(),
             idle_in_transaction_timeout: 60.seconds(),
             replica_lag: Duration::ZERO,
+            pool: None,
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::plan::WRONG_BY;
 use onceproof::plan::{FaultPlan, Harm};
 use onceproof::scenario::{DatabaseKnobs, GuardKnobs, NetworkKnobs, NodeKnobs, Rules, Scenario};
-use onceproof::settlement::Schedule;
+use onceproof::settlement::{Fold, Gap, Schedule};
 use onceproof::time::{Span, millis};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -91,6 +91,8 @@ pub fn patient(scenario: Scenario, plan: &FaultPlan) -> Scenario {
             | Harm::LeaseWipe { .. }
             | Harm::LeaseEvict { .. }
             | Harm::Redeliver
+            | Harm::Zone { .. }
+            | Harm::Shutdown { .. }
             | Harm::LeaseFailover { .. }
             | Harm::LeaseStall { .. } => {
                 others += fault.harm.heals_after().unwrap_or_default();
@@ -119,6 +121,8 @@ fn schedule() -> impl Strategy<Value = Schedule> {
         zone: zone.to_owned(),
         from,
         periods,
+        gap: Gap::default(),
+        fold: Fold::default(),
     });
     let by_interval = (within(LEAD, 6.hours()), 1..=3_u32).prop_map(|(every, periods)| Schedule::Interval { every, periods });
     prop_oneof![by_interval, by_day]

@@ -94,6 +94,7 @@ impl Scenario {
                 lock_timeout: d(self.database.lock_timeout).max(LOCK_TIMEOUT),
                 idle_in_transaction_timeout: d(self.database.idle_in_transaction_timeout).max(timeout * 2),
                 replica_lag: d(self.database.replica_lag),
+                pool: self.database.pool,
             },
             liveness_bound,
             time_scale: FACTOR,

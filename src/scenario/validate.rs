@@ -216,6 +216,9 @@ impl Scenario {
         let database = &self.database;
         found.length("database.lock_timeout", database.lock_timeout, 1.ms(), YEAR, "\"4s\"");
         found.length("database.idle_in_transaction_timeout", database.idle_in_transaction_timeout, 1.ms(), YEAR, "\"1m\"");
+        if let Some(pool) = database.pool {
+            found.number("database.pool.sessions", pool.sessions, 1, 1_000, "3");
+        }
         found.length("database.replica_lag", database.replica_lag, Duration::ZERO, YEAR, "\"5s\"");
     }
 }

@@ -25,6 +25,7 @@ mod image;
 mod isolation;
 mod lexer;
 mod locks;
+mod pool;
 mod session;
 mod sqlite;
 mod state;
@@ -43,6 +44,7 @@ use crate::id::TxId;
 use crate::scenario::DatabaseKnobs;
 use crate::settlement::{FinalState, InDoubt, Period};
 use isolation::{Isolation, SessionId};
+use pool::Pool;
 use sqlite::{Pooled, Template};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -68,6 +70,8 @@ pub struct Database {
     knobs: DatabaseKnobs,
     isolation: RefCell<Isolation>,
     trouble: Trouble,
+    /// Who stands between the clients and its sessions.
+    pool: Option<Pool>,
     /// How many transactions have begun.
     transactions: Cell<u32>,
     /// How many sessions there have been.
@@ -80,8 +84,10 @@ impl Database {
         let DatabaseSetup { players, unique_marker, tasks, knobs, tables } = setup.clone();
         let sqlite = Pooled::take(Template { players, unique_marker, tasks, tables });
         let (rules, lag) = (knobs.rules, knobs.replica_lag);
+        let pool = knobs.pool.map(Pool::new);
         Rc::new(Database {
             knobs,
+            pool,
             isolation: RefCell::new(Isolation::new(rules, sqlite).replicated(lag)),
             trouble: Trouble::default(),
             transactions: Cell::new(0),
@@ -132,6 +138,9 @@ impl Database {
 /// that an earlier process left behind are rolled back, but for those that were prepared.
 pub async fn serve(host: Rc<dyn Host>, db: Rc<Database>) {
     db.isolation.borrow_mut().restarted(host.random());
+    if let Some(pool) = &db.pool {
+        pool.open(&db);
+    }
     let Ok(mut listener) = host.listen().await else { return };
     while let Ok((stream, by)) = listener.accept().await {
         host.spawn("database-connection", Box::pin(connection::serve(host.clone(), db.clone(), stream, by))).detach();

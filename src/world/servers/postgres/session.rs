@@ -5,6 +5,7 @@ mod extended;
 use super::changes::Origin;
 use super::error::SqlError;
 use super::isolation::{Answer, Execution, Outcome, SessionId};
+use super::pool::Pooled;
 use super::statement::{Kind, Statement};
 use super::wire::{self, Body, Message, format};
 use super::{Database, lexer};
@@ -44,6 +45,9 @@ pub(super) struct Session {
     db: Rc<Database>,
     /// The client's host.
     by: HostId,
+    /// The client's connection.
+    client: SessionId,
+    /// The session of the server: the client's own, or what a pooler lends it. Nobody's, while it has none.
     id: SessionId,
     /// Notified when the session has to end.
     pub(super) told_to_end: Rc<Notify>,
@@ -62,12 +66,13 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(host: Rc<dyn Host>, db: Rc<Database>, by: HostId) -> Session {
         let id = db.next_session();
-        let turn = db.isolation.borrow_mut().connected(id);
+        let turn = if db.pool.is_some() { Rc::default() } else { db.isolation.borrow_mut().connected(id) };
         let told_to_end = db.trouble.connected(id, by);
         Session {
             host,
             db,
             by,
+            client: id,
             id,
             told_to_end,
             turn,
@@ -101,6 +106,9 @@ impl Session {
         if self.skipping && !matches!(kind, b'S' | b'X') {
             return After::GoOn;
         }
+        if kind != b'X' {
+            self.borrow_session().await;
+        }
         let done = match kind {
             b'X' => return After::Close,
             b'Q' => {
@@ -132,10 +140,26 @@ impl Session {
         After::GoOn
     }
 
+    /// A pooler lends a session, as it was left, until the server says that no transaction is open.
+    async fn borrow_session(&mut self) {
+        let db = Rc::clone(&self.db);
+        if let Some(pool) = db.pool.as_ref().filter(|_| self.id == self.client) {
+            let Pooled { id, turn } = pool.take().await;
+            (self.id, self.turn) = (id, turn);
+        }
+    }
+
+    fn return_session(&mut self) {
+        if let Some(pool) = self.db.pool.as_ref().filter(|_| self.id != self.client) {
+            pool.give_back(Pooled { id: self.id, turn: Rc::clone(&self.turn) });
+            self.id = self.client;
+        }
+    }
+
     /// Ends the session because a fault says so.
     pub(super) fn is_ended(&mut self) {
         if self.in_transaction() || self.transaction.is_some() || self.db.isolation.borrow().advises(self.id) {
-            self.db.trouble.ended(self.id);
+            self.db.trouble.ended(self.client);
             self.host.record(Event::SessionEnded { by: self.by });
         }
         self.end(&SqlError::new("57P01", "terminating connection due to administrator command"));
@@ -146,6 +170,10 @@ impl Session {
         self.db.isolation.borrow_mut().clock(&*self.host);
         self.db.isolation.borrow_mut().left(self.id);
         self.db.tell(&*self.host);
+        if let Some(pool) = self.db.pool.as_ref().filter(|_| self.id != self.client) {
+            pool.replace(&self.db);
+            self.id = self.client;
+        }
     }
 
     /// A statement failed. PostgreSQL: nothing of its transaction remains, its locks included.
@@ -184,6 +212,9 @@ impl Session {
         };
         if self.block == Block::None {
             self.portals.clear();
+        }
+        if self.block == Block::None {
+            self.return_session();
         }
         wire::put_ready(&mut self.out, status);
     }
@@ -452,7 +483,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.db.isolation.borrow_mut().dropped(self.id);
-        self.db.trouble.left(self.id);
+        self.db.trouble.left(self.client);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::host::Task;
 use crate::id::{HostId, NodeId, PeriodId, PlayerId, TxId};
-use crate::scenario::Rules;
+use crate::scenario::{PoolKnobs, Rules};
 use crate::settlement::{EarningRow, InDoubt, SettlementRow};
 use crate::time::{SimTime, Span, WallTime};
 use crate::trace::{Event, TaskStatus};
@@ -119,6 +119,68 @@ fn what_is_prepared_outlives_its_session_and_its_server() {
         assert_eq!(server.db.state().in_doubt, []);
         let long = format!("prepare transaction '{}'", "x".repeat(200));
         ask_all(&other, &[("begin", "(0)"), (&long, "22023"), ("commit", "(0)")]).await;
+    });
+}
+
+fn pooled(knobs: PoolKnobs, test: impl AsyncFnOnce(Server)) {
+    let knobs = DatabaseKnobs { pool: Some(knobs), ..DatabaseKnobs::default() };
+    simulate(async |network| {
+        let host = network.host(HostId::Database);
+        let db = Database::new(&DatabaseSetup { knobs, ..setup() });
+        let process = host.spawn("database", Box::pin(serve(host.clone(), db.clone())));
+        test(Server { network, host, db, process }).await;
+    });
+}
+
+const TAKE: &str = "select pg_try_advisory_lock(7)";
+const GIVE_BACK: &str = "select pg_advisory_unlock(7)";
+
+/// Whoever comes next has the session that was used last, with its lock: it is granted what somebody holds.
+#[test]
+fn a_pooled_session_brings_its_lock_to_the_next() {
+    pooled(PoolKnobs { sessions: 3, round_robin: false }, async |server| {
+        let (one, other) = (server.client(N0).await, server.client(N1).await);
+        ask_all(&one, &[(TAKE, "t (1)")]).await;
+        ask_all(&other, &[(TAKE, "t (1)"), (GIVE_BACK, "t (1)"), (GIVE_BACK, "t (1)")]).await;
+        ask_all(&one, &[(GIVE_BACK, "f (1)")]).await;
+    });
+    // The control: without a pooler.
+    with_server(async |server| {
+        let (one, other) = (server.client(N0).await, server.client(N1).await);
+        ask_all(&one, &[(TAKE, "t (1)")]).await;
+        ask_all(&other, &[(TAKE, "f (1)"), (GIVE_BACK, "f (1)")]).await;
+        drop(one);
+        tokio::task::yield_now().await;
+        ask_all(&other, &[(TAKE, "t (1)")]).await;
+    });
+}
+
+/// Sessions go round: the lock is on another session when it is to be given back, and stays when its client is gone.
+#[test]
+fn a_pooled_lock_is_stranded() {
+    pooled(PoolKnobs { sessions: 2, round_robin: true }, async |server| {
+        let one = server.client(N0).await;
+        ask_all(&one, &[(TAKE, "t (1)"), (GIVE_BACK, "f (1)")]).await;
+        drop(one);
+        let other = server.client(N1).await;
+        ask_all(&other, &[("select 1", "1 (1)"), (TAKE, "f (1)")]).await;
+        // A transaction has one session from its beginning to its end.
+        ask_all(&other, &[("begin", "(0)"), (TAKE, "t (1)"), (GIVE_BACK, "t (1)"), (GIVE_BACK, "t (1)"), ("commit", "(0)")]).await;
+    });
+}
+
+/// Whoever finds all sessions busy waits for one.
+#[test]
+fn a_pool_has_as_many_sessions_as_it_has() {
+    pooled(PoolKnobs { sessions: 1, round_robin: false }, async |server| {
+        let (one, other) = (server.client(N0).await, server.client(N1).await);
+        ask_all(&one, &[("begin", "(0)"), ("update points set points = 1 where player = 1", "(1)")]).await;
+        let (read, _) = tokio::join!(ask(&other, "select points from points where player = 1"), ask(&one, "commit"));
+        assert_eq!(read, "1 (1)");
+        // Who leaves in the middle of a transaction leaves no session behind.
+        ask_all(&one, &[("begin", "(0)"), ("update points set points = 2 where player = 1", "(1)")]).await;
+        drop(one);
+        assert_eq!(ask(&other, "select points from points where player = 1").await, "1 (1)");
     });
 }
 
