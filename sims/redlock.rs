@@ -82,7 +82,7 @@ fn a_store_that_forgets_is_outvoted() {
 /// Three forget while the holder takes its time between its last look and its transaction.
 #[test]
 fn what_most_of_the_stores_forget_they_grant_again() {
-    let slow = Harm::SlowStep { extra: 90.seconds() }.when(before("tx.begin"));
+    let slow = Harm::SlowStep { extra: 150.seconds() }.when(before("tx.begin"));
     let wiped = [0, 1, 4].map(|n| wiped(n).when(before("tx.begin")));
     both_of(&apart(), &FaultPlan::of(wiped.into_iter().chain([slow])), |played| {
         played.saw("a lease that was lost", |e| matches!(e, Event::LeaseLost { .. }));

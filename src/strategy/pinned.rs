@@ -160,11 +160,12 @@ pub fn emptied_before_the_transaction(scenario: &Scenario, _: &Calendar) -> Faul
     in_scale(scenario, faults)
 }
 
-/// As [`emptied_before_the_transaction`], for three of five stores.
+/// As [`emptied_before_the_transaction`], for three of five stores. Whoever is refused by five has to
+/// give back what it got, which in a scaled deployment takes as long as half a poll: two and a half minutes.
 pub fn most_emptied_before_the_transaction(scenario: &Scenario, _: &Calendar) -> FaultPlan {
     let when = || Trigger::first("tx.begin", Phase::Before);
     let wiped = [1, 2, 3].map(|n| Harm::LeaseWipe { store: HostId::FurtherLease(n), back_after: 10.seconds() }.when(when()));
-    in_scale(scenario, wiped.into_iter().chain([Harm::SlowStep { extra: 90.seconds() }.when(when())]))
+    in_scale(scenario, wiped.into_iter().chain([Harm::SlowStep { extra: 150.seconds() }.when(when())]))
 }
 
 /// The lease store restarts, with its data, between the first holder's grant and its expiry.
