@@ -114,6 +114,9 @@ impl<'a> Draw<'a> {
 
     /// What concerns the lease store: where the strategy asks several, the same of one, of most of them or of all.
     /// Where there is one, nothing is drawn.
+    ///
+    /// # Panics
+    /// Never: there are three ways.
     pub fn at_stores(&mut self, fault: &Fault) -> Vec<Fault> {
         let steps = self.steps;
         let mut stores = lease_stores(steps);

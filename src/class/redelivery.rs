@@ -29,7 +29,7 @@ impl Class for Redelivery {
 
 /// Whether a step takes a message: by its name, which is all that a plan knows of it.
 fn takes(step: Step) -> bool {
-    step.name.starts_with("queue.") && (step.name.ends_with(".pop") || step.name.ends_with(".take"))
+    step.name.strip_prefix("queue.").is_some_and(|what| matches!(what, "pop" | "take"))
 }
 
 /// At a step behind the one that takes the message: who is there has it.
