@@ -1,7 +1,7 @@
 //! Every profile undisturbed, under a fault that its documentation or a public report says it
 //! survives, and under one that they say it does not.
 
-use crate::stage::{N0, after, before, both_of, boundary, crash, cut, fault, pause};
+use crate::stage::{N0, Played, after, before, both_of, boundary, crash, cut, fault, pause};
 use onceproof::id::{HostId, Letter};
 use onceproof::plan::{Direction, FaultPlan, Harm, Target, Trigger};
 use onceproof::profile;
@@ -98,8 +98,8 @@ fn profiles_break_as_documented_and_reported() {
     assert_eq!(said.len(), profile::all().len(), "a profile about which nothing is said");
     for Said { profile, survives, breaks, letters } in said {
         let scenario = profile::find(profile).expect("a profile").scenario().of_one_period();
-        both_of(&scenario, &FaultPlan::none(), |played| played.holds());
-        both_of(&scenario, &survives, |played| played.holds());
+        both_of(&scenario, &FaultPlan::none(), Played::holds);
+        both_of(&scenario, &survives, Played::holds);
         both_of(&scenario, &breaks, |played| played.breaks(letters));
     }
 }
