@@ -107,7 +107,7 @@ impl State {
             }
             // Who was told to stop begins nothing any more.
             Event::Crashed { host } | Event::PoweredOff { host } | Event::Panicked { host } | Event::ToldToStop { host } => {
-                self.down[host.index()] = true
+                self.down[host.index()] = true;
             }
             Event::Paused { host } => self.paused[host.index()] = true,
             Event::Resumed { host } => self.paused[host.index()] = false,

@@ -1,6 +1,6 @@
 //! What a node does about boundaries that it missed: it was dead, asleep, or at work when they came.
 //!
-//! The words are those of schedulers: Quartz's misfire instructions and threshold, APScheduler's `coalesce` and
+//! The words are those of schedulers: Quartz's misfire instructions and threshold, `APScheduler`'s `coalesce` and
 //! `misfire_grace_time`, systemd's `Persistent`. A period keeps its nominal date, however late it is settled.
 
 use crate::plan::duration;

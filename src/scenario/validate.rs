@@ -192,7 +192,7 @@ impl Scenario {
                     own.refuse("override.cron", format!("`{cron}`"), bound, "\"0 0 10,25 * *\"");
                 }
                 (None, _) | (_, Schedule::Cron { .. }) => {
-                    own.0.extend(other.calendar(&self.schedule, &truth).err().map(Misconfigured::from))
+                    own.0.extend(other.calendar(&self.schedule, &truth).err().map(Misconfigured::from));
                 }
             }
             if other.elsewhere && (0..self.nodes).all(|node| self.is_elsewhere(node)) {

@@ -2,7 +2,7 @@
 //! it twice.
 //!
 //! Schedulers differ. Debian's cron(8) runs what a change of less than three hours skips directly after it, and does
-//! not repeat what comes twice; robfig/cron, under Kubernetes' CronJob, says that jobs in a skipped hour are not run;
+//! not repeat what comes twice; robfig/cron, under Kubernetes' `CronJob`, says that jobs in a skipped hour are not run;
 //! a calendar by RFC 5545 takes a skipped time with the offset from before the gap, which moves it on by the length of
 //! the gap. So both are knobs of the schedule. The defaults are what croner does with a time of day.
 

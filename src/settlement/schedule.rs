@@ -114,6 +114,9 @@ impl Schedule {
 
     /// Works out the watched periods.
     ///
+    /// # Panics
+    /// Never: the beginning of an interval is a fixed day.
+    ///
     /// # Errors
     /// The cron text, the zone, or the number of periods is no good.
     pub fn calendar(&self) -> Result<Calendar, ScheduleError> {

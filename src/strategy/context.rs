@@ -129,7 +129,7 @@ impl Context {
             Some(StopOrder::LeaseFirst) => give_back().await,
         }
         host.works_unguarded(self.attempt());
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Sleeps until the node's clock shows `then`, on one timer: that a clock was set is noticed when it is due.
