@@ -94,7 +94,7 @@ pub(super) async fn recover(context: &Context, period: Period) -> Result<Option<
 /// Decides, unless somebody has decided already: whether it commits.
 pub(super) async fn decide(context: &Context, name: &str, commits: bool) -> Result<bool, Error> {
     let wanted = i64::from(commits);
-    let rows = context.sql().query("decide", DECIDE, &[text(&name), int(&wanted)]).await?;
+    let rows = context.sql().query("decide", DECIDE, &[text(name), int(&wanted)]).await?;
     let row = rows.first().ok_or_else(|| StoreError::rejected("an upsert returns its row"))?;
     Ok(column::<i64>(row, 0)? == 1)
 }
@@ -113,7 +113,7 @@ pub(super) async fn end(context: &Context, name: &str, commits: bool, recover: b
 }
 
 async fn is_over(context: &Context, name: &str) -> Result<bool, Error> {
-    let rows = context.sql().query("doubt.again", AGAIN, &[text(&name)]).await?;
+    let rows = context.sql().query("doubt.again", AGAIN, &[text(name)]).await?;
     Ok(aggregate(&rows)? == 0)
 }
 

@@ -1,4 +1,4 @@
-//! A connection pooler between clients and server, in transaction mode, as PgBouncer's
+//! A connection pooler between clients and server, in transaction mode, as `PgBouncer`'s
 //! `pool_mode = transaction`: a client has a session of the server for one statement or one
 //! transaction, and whoever comes next gets it as it was left. What belongs to a session and not to a
 //! transaction, such as an advisory lock, stays behind on the session on which it was made.
@@ -48,7 +48,7 @@ impl Pool {
         }
     }
 
-    /// Gives a session back. PgBouncer hands out the one that was used last, unless it is told to go round (`server_round_robin`).
+    /// Gives a session back. `PgBouncer` hands out the one that was used last, unless it is told to go round (`server_round_robin`).
     pub(super) fn give_back(&self, session: Pooled) {
         if self.knobs.round_robin {
             self.free.borrow_mut().push_back(session);

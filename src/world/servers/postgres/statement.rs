@@ -101,17 +101,16 @@ pub(super) fn parse(text: &str, given: &[u32]) -> Result<Parsed, SqlError> {
     };
     let (mut translation, mut results);
     let (mut parameters, mut advisory) = (Vec::new(), None);
-    match kind {
-        Kind::Query => {
-            translation = dialect::translate(&tokens)?;
-            parameters = parameter_types(&translation, given)?;
-            results = columns::result_types(&tokens, &parameters)?;
-            if let Some((call, name)) = Call::of(&tokens)? {
-                translation.sql = format!("SELECT {ANSWER}() AS {name}");
-                (results, advisory) = (vec![Some(call.returns())], Some(call));
-            }
+    if kind == Kind::Query {
+        translation = dialect::translate(&tokens)?;
+        parameters = parameter_types(&translation, given)?;
+        results = columns::result_types(&tokens, &parameters)?;
+        if let Some((call, name)) = Call::of(&tokens)? {
+            translation.sql = format!("SELECT {ANSWER}() AS {name}");
+            (results, advisory) = (vec![Some(call.returns())], Some(call));
         }
-        _ => (translation, results) = Default::default(),
+    } else {
+        (translation, results) = Default::default();
     }
     Ok(Parsed { kind, tag, level, name, translation, parameters, results, advisory })
 }
