@@ -81,9 +81,7 @@ pub fn race(seed: Seed) -> u32 {
             Rc::new(move || -> LocalBoxFuture<'static, ()> {
                 match id {
                     HostId::Node(n) => Box::pin(node(Rc::clone(&engine), n.0)),
-                    HostId::Lease | HostId::Database | HostId::Payout | HostId::Traffic => {
-                        Box::pin(store(Rc::clone(&engine), id, Rc::clone(&stores)))
-                    }
+                    _ => Box::pin(store(Rc::clone(&engine), id, Rc::clone(&stores))),
                 }
             })
         };

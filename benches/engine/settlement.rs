@@ -66,7 +66,7 @@ pub fn on_frames(books: &Rc<Books>, seed: Seed) -> u32 {
                     HostId::Node(n) => Box::pin(async move { world.node(n.0).await }),
                     HostId::Traffic => Box::pin(async move { world.players().await }),
                     HostId::Database => Box::pin(async move { world.database().await }),
-                    HostId::Lease | HostId::Payout => Box::pin(store(Rc::clone(&world.engine), id, Rc::clone(&world.leases))),
+                    _ => Box::pin(store(Rc::clone(&world.engine), id, Rc::clone(&world.leases))),
                 }
             })
         };

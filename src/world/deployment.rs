@@ -172,7 +172,7 @@ impl Deployment {
         let stores = Stores::new(self, faults.most_behind());
         let (leases, database) = (stores.leases.clone(), Rc::clone(&stores.database));
         let calendar = Arc::clone(&self.calendar);
-        let world = World::new(seed, self.scenario.nodes, &self.hosts(), calendar, faults, leases, database, self.strategy.steps());
+        let world = World::new(seed, &self.hosts(), calendar, faults, leases, database, self.strategy.steps());
         let settings = Settings {
             seed: seed.fork("engine"),
             latency_min: self.scenario.network.latency_min,

@@ -364,7 +364,7 @@ impl World {
     }
 
     fn hosts(&self, target: Target, by: Option<Place>) -> Vec<HostId> {
-        resolve(target, by, self.nodes, &self.everyone)
+        resolve(target, by, &self.everyone)
     }
 
     /// The directed links between a victim and the other side.
@@ -386,12 +386,12 @@ impl World {
     }
 }
 
-fn resolve(target: Target, by: Option<Place>, nodes: u8, everyone: &[HostId]) -> Vec<HostId> {
+fn resolve(target: Target, by: Option<Place>, everyone: &[HostId]) -> Vec<HostId> {
     match target {
         Target::Host(h) => vec![h],
         Target::Self_ => by.map(|place| place.host).into_iter().collect(),
         Target::Peer => by.and_then(|place| place.peer).into_iter().collect(),
-        Target::AllNodes => (0..nodes).map(HostId::node).collect(),
+        Target::AllNodes => everyone.iter().copied().filter(|host| host.as_node().is_some()).collect(),
         Target::Everyone => everyone.to_vec(),
     }
 }

@@ -44,7 +44,6 @@ pub(super) enum Doing {
 /// The world of one run. Everything that happens is written into its trace.
 pub(super) struct World {
     pub(super) calendar: Arc<Calendar>,
-    pub(super) nodes: u8,
     /// All hosts, in index order.
     pub(super) everyone: Vec<HostId>,
     pub(super) faults: Faults,
@@ -83,7 +82,6 @@ fn stream(seed: Seed, host: usize) -> Rng {
 impl World {
     pub(super) fn new(
         seed: Seed,
-        nodes: u8,
         hosts: &[HostId],
         calendar: Arc<Calendar>,
         faults: Faults,
@@ -95,7 +93,6 @@ impl World {
         let clock = Clock::perfect(calendar.origin);
         let stores = hosts.iter().filter(|host| matches!(host, HostId::Lease | HostId::FurtherLease(_))).count();
         Rc::new(World {
-            nodes,
             everyone: hosts.to_vec(),
             faults,
             votes: (stores > 1).then(|| Votes::new(stores)),
