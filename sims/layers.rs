@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rows from the top; a module may use its own row and those before it.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["id", "seed", "time", "trace", "step", "plan", "nearest"],
     &["settlement", "scenario", "class", "profile"],
     &["host"],

@@ -87,7 +87,7 @@ fn an_error_is_not_an_election() {
 #[test]
 fn who_is_elected_again_fires_once_unless_it_adds_its_schedule_again() {
     let alone = |adds_again| Scenario { nodes: 1, ..led(LeaderKnobs { adds_again, ..LeaderKnobs::default() }) };
-    let evicted = fault(Harm::LeaseEvict, Trigger::nth("lease.renew", Phase::After, 2));
+    let evicted = fault(Harm::LeaseEvict { store: HostId::Lease }, Trigger::nth("lease.renew", Phase::After, 2));
     both_of(&alone(true), &evicted, |played| played.breaks(&[Letter::D]));
     both_of(&alone(false), &evicted, Played::holds);
 }
