@@ -8,6 +8,7 @@ mod lease_row;
 mod log;
 mod misfire;
 mod overrides;
+mod payout;
 mod policy;
 mod pool;
 mod queue;
@@ -25,6 +26,7 @@ pub use lease_row::{LeaseRowKnobs, Over, RowClock, RowKey};
 pub use log::LogKnobs;
 pub use misfire::{Misfire, MisfireKnobs};
 pub use overrides::{Override, Part};
+pub use payout::PayoutKnobs;
 pub use policy::Policy;
 pub use pool::PoolKnobs;
 pub use queue::QueueKnobs;
@@ -98,6 +100,9 @@ pub struct Scenario {
     /// The schedule row of row-lock.
     #[serde(skip_serializing_if = "RowLockKnobs::is_default")]
     pub row_lock: RowLockKnobs,
+    /// The payout service.
+    #[serde(skip_serializing_if = "PayoutKnobs::is_default")]
+    pub payout: PayoutKnobs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -248,6 +253,7 @@ impl Default for Scenario {
             job_lengths: None,
             overrides: Vec::new(),
             row_lock: RowLockKnobs::default(),
+            payout: PayoutKnobs::default(),
         }
     }
 }

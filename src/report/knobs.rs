@@ -97,6 +97,7 @@ pub const ALL: &[Knob] = &[
     knob("row_lock.recovers", "what is done again for a node that seems dead", "nothing, acquired or fired"),
     knob("row_lock.check_in", "time between two check-ins of a node at work", "duration, at least 1ms"),
     knob("row_lock.dead_after", "a node that has not checked in for this long seems dead", "duration, more than check_in"),
+    knob("payout.key_retention", "how long the payout service remembers a key; 0s: for ever", DURATION),
 ];
 
 const fn knob(path: &'static str, about: &'static str, bounds: &'static str) -> Knob {
@@ -130,6 +131,7 @@ fn leaves(scenario: &Scenario) -> Vec<(String, toml::Value)> {
         ("slot_key", toml::Table::try_from(&scenario.slot_key)),
         ("leader", toml::Table::try_from(&scenario.leader)),
         ("row_lock", toml::Table::try_from(&scenario.row_lock)),
+        ("payout", toml::Table::try_from(&scenario.payout)),
     ];
     let mut whole = toml::Table::try_from(scenario).expect(KNOWN);
     for (name, group) in groups {

@@ -114,6 +114,7 @@ impl Scenario {
             }),
             overrides,
             row_lock: self.row_lock.scaled(FACTOR, LATENCY_MAX * 4),
+            payout: self.payout.scaled(FACTOR),
         }
     }
 

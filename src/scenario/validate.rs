@@ -99,6 +99,7 @@ impl Scenario {
             self.validate_overrides(&mut found);
         }
         self.row_lock.validate(&mut found);
+        self.payout.validate(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -418,6 +419,7 @@ mod tests {
             ("leader", "renew_every = \"30s\"", "must be less than `leader.lasts` = 30s"),
             ("leader", "ahead = \"30s\"", "must be more than `leader.lasts` = 30s"),
             ("row_lock", "dead_after = \"15s\"", "must be more than `row_lock.check_in` = 15s"),
+            ("payout", "key_retention = \"9000h\"", "`payout.key_retention` is 9000h, but must be 0s to"),
         ] {
             assert!(!written.contains(group), "{written}");
             let scenario: Scenario = toml::from_str(&format!("[{group}]\n{text}")).unwrap();

@@ -362,7 +362,7 @@ impl Stores {
             leases: (0..=further).map(|_| Rc::new(RefCell::new(LeaseStore::replicated(most_behind)))).collect(),
             log: LogState::of_all(),
             database: database(),
-            payouts: Rc::default(),
+            payouts: Rc::new(RefCell::new(PayoutLedger::keeping(deployment.scenario.payout.key_retention))),
         }
     }
 

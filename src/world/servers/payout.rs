@@ -10,6 +10,7 @@ mod transactions;
 use crate::host::{Duplex, Host};
 use crate::id::{HostId, PeriodId, PlayerId};
 use crate::settlement::InDoubt;
+use crate::time::WallTime;
 use crate::trace::Event;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -20,9 +21,10 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::rc::Rc;
+use std::time::Duration;
 use transactions::{Phase, Transactions};
 
 /// The header that makes a payment safe to repeat.
@@ -55,23 +57,39 @@ pub struct Payment {
 /// What the payout service remembers. It survives the service's process.
 #[derive(Debug, Default)]
 pub struct PayoutLedger {
-    keys: BTreeSet<Bytes>,
+    /// Those of payments that it has made, and when, by its own clock.
+    keys: BTreeMap<Bytes, WallTime>,
+    /// How long it keeps a key; zero: for ever.
+    retention: Duration,
     transactions: Transactions,
 }
 
 impl PayoutLedger {
+    /// Forgets a key after `retention`; zero: never.
+    pub fn keeping(retention: Duration) -> PayoutLedger {
+        PayoutLedger { retention, ..PayoutLedger::default() }
+    }
+
     /// What is prepared and has not been ended.
     pub fn in_doubt(&self) -> impl Iterator<Item = InDoubt> + '_ {
         self.transactions.in_doubt().map(|(number, _)| InDoubt::Payout(number))
+    }
+
+    fn knows(&self, key: &Bytes, now: WallTime) -> bool {
+        self.keys.get(key).is_some_and(|paid| self.retention.is_zero() || now.since(*paid) < self.retention)
     }
 
     /// Pays, unless the key is known; tells whether it did.
     fn pay(&mut self, host: &dyn Host, payment: Payment, key: Option<Bytes>) -> bool {
         let Payment { period, rank, player, amount } = payment;
         let (player, keyed) = (PlayerId(player), key.is_some());
-        if key.is_some_and(|key| !self.keys.insert(key)) {
+        let now = host.wall();
+        if key.as_ref().is_some_and(|key| self.knows(key, now)) {
             host.record(Event::PaymentRepeated { period, rank, player });
             return false;
+        }
+        if let Some(key) = key {
+            self.keys.insert(key, now);
         }
         host.record(Event::Paid { period, rank, player, amount, keyed });
         true
@@ -172,6 +190,7 @@ fn reply(status: StatusCode, text: String) -> Response<Full<Bytes>> {
 mod tests {
     use super::*;
     use crate::id::HostId;
+    use crate::time::Span;
     use crate::world::servers::test_host::{Network, simulate};
     use hyper::client::conn::http1::{SendRequest, handshake};
 
@@ -218,6 +237,26 @@ mod tests {
             let repeated = Event::PaymentRepeated { period, rank, player };
             assert_eq!(network.events(), [paid(false), paid(false), paid(true), repeated, repeated]);
             process.abort();
+        });
+    }
+
+    /// A key that is forgotten protects no more, and is remembered anew with the payment that it let through.
+    #[test]
+    fn a_key_protects_for_as_long_as_it_is_remembered() {
+        simulate(async |network| {
+            let host = network.host(HostId::Payout);
+            let payment: Payment = serde_json::from_str(BODY).expect("a payment");
+            let mut ledger = PayoutLedger::keeping(24.hours());
+            let paid = async |ledger: &mut PayoutLedger, later: Duration| {
+                host.sleep(later).await;
+                ledger.pay(&*host, payment, Some(Bytes::from_static(b"a")))
+            };
+            assert!(paid(&mut ledger, Duration::ZERO).await);
+            assert!(!paid(&mut ledger, 24.hours() - 1.ms()).await);
+            assert!(paid(&mut ledger, 1.ms()).await);
+            assert!(!paid(&mut ledger, 23.hours()).await);
+            let mut for_ever = PayoutLedger::default();
+            assert!(paid(&mut for_ever, Duration::ZERO).await && !paid(&mut for_ever, 1_000.hours()).await);
         });
     }
 
