@@ -347,7 +347,9 @@ fn told(wrong: &Misconfigured, entries: &Entries, terms: Terms) -> Mistake {
         | Misconfigured::Unclear { .. }
         | Misconfigured::Plan(_)
         | Misconfigured::TooLong { .. }
-        | Misconfigured::Override { .. } => Mistake { span: span(Some("guard")), what: wrong.to_string(), cure: String::new() },
+        | Misconfigured::Override { .. } => {
+            Mistake { span: span(Some("guard")), what: wrong.to_string(), cure: String::new() }
+        }
     }
 }
 
