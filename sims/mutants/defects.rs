@@ -15,6 +15,9 @@ use onceproof::trace::Phase;
 use std::cmp::Reverse;
 use std::time::Duration;
 
+/// The database's clock in the words of PostgreSQL.
+const DATABASE_CLOCK: &str = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
 /// A mistake in a strategy.
 pub struct Defect {
     /// The strategy, a dot, and a name.
@@ -79,7 +82,7 @@ pub static DEFECTS: &[Defect] = &[
         name: "table-key.own-clock",
         of: "table-key",
         mistake: "compares the end of the period with the node's clock instead of the database's",
-        bends: &[Bend::Words("tx.due", |context, _| format!("SELECT {}::bigint", context.wall().0))],
+        bends: &[Bend::Words("tx.due", |context, words| instead(words, DATABASE_CLOCK, &format!("{}::bigint", context.wall().0)))],
         fate: Fate::Killed(Hint::Drawn(FaultClass::Skew, 0)),
     },
     Defect {
@@ -404,10 +407,8 @@ pub static DEFECTS: &[Defect] = &[
         name: "version-reclaim.own-clock",
         of: "version-reclaim",
         mistake: "claims by the node's clock instead of the database's",
-        bends: &[Bend::Words("task.claim", |context, words| {
-            words.replace("(extract(epoch from clock_timestamp()) * 1000)::bigint", &format!("{}::bigint", context.wall().0))
-        })],
-        fate: Fate::Killed(Hint::Drawn(FaultClass::Step, 59)),
+        bends: &[Bend::Words("task.claim", |context, words| words.replace(DATABASE_CLOCK, &format!("{}::bigint", context.wall().0)))],
+        fate: Fate::Killed(Hint::Drawn(FaultClass::Swarm, 4)),
     },
     Defect {
         name: "version-reclaim.not-given-back",
@@ -505,7 +506,7 @@ pub static DEFECTS: &[Defect] = &[
         of: "dual-guard",
         mistake: "settles without asking whether the period has ended",
         bends: &[
-            Bend::Words("tx.due", |_, _| "SELECT 4102444800000::bigint".to_owned()),
+            Bend::Words("tx.due", |_, words| instead(words, DATABASE_CLOCK, "4102444800000::bigint")),
             Bend::Words("task.claim", |_, words| {
                 instead(words, "due <= (extract(epoch from clock_timestamp()) * 1000)::bigint", "due = due")
             }),
