@@ -18,13 +18,14 @@ pub mod schema;
 pub mod terms;
 
 mod build;
+mod told;
 
 pub use mistake::{Mistake, Mistakes, Place};
 
 use crate::class::FaultClass;
 use crate::scenario::Scenario;
 use crate::seed::Seed;
-use crate::strategy::Strategy;
+use crate::strategy::{Policy, Strategy};
 use read::Entries;
 
 /// A commented file that can be run as it is.
@@ -65,6 +66,17 @@ impl DeploymentFile {
     /// Where the value of a key is, if the file has it.
     pub fn place(&self, key: &str) -> Option<Place> {
         self.entries.span(key).map(|span| Place::of(&self.text, &span))
+    }
+
+    /// What a node does after an attempt.
+    pub fn policy(&self) -> Policy {
+        self.scenario.node.policy.unwrap_or(self.guard.policy())
+    }
+
+    /// Where a key is in what the file says about one node, if it is there.
+    pub fn place_of(&self, node: u8, key: &str) -> Option<Place> {
+        let own = self.entries.overrides().iter().rfind(|own| own.number("node") == Some(node.into()))?;
+        own.span(key).map(|span| Place::of(&self.text, &span))
     }
 
     /// Whether the file says it itself.

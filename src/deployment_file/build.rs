@@ -3,45 +3,21 @@
 use crate::class::{self, FaultClass};
 use crate::deployment_file::mistake::Mistake;
 use crate::deployment_file::read::Entries;
-use crate::deployment_file::terms::{Terms, terms};
+use crate::deployment_file::terms::{Terms, make_room, terms};
+use crate::deployment_file::told::told;
 use crate::deployment_file::{DeploymentFile, SEEDS};
+use crate::id::HostId;
 use crate::profile::{self, Profile};
-use crate::scenario::{JobLengths, Misconfigured, Rules, Scenario};
+use crate::scenario::{JobLengths, Misfire, Override, Part, Policy, PoolKnobs, Rules, Scenario};
 use crate::seed::Seed;
-use crate::settlement::{Schedule, ScheduleError};
+use crate::settlement::{Fold, Gap, Schedule};
 use crate::strategy::{self, Strategy};
 use crate::time::Span;
 use serde::Deserialize;
-use std::ops::Range;
 use std::time::Duration;
 
-/// Keys that stand for one knob each, whatever the guard. A knob of another name is told by its key.
-const SAME: [(&str, &str); 24] = [
-    ("nodes", "nodes"),
-    ("players", "players"),
-    ("earnings", "earnings"),
-    ("liveness_bound", "settle_within"),
-    ("schedule.every", "schedule.every"),
-    ("schedule.from", "schedule.from"),
-    ("node.poll", "retry.poll"),
-    ("node.jitter", "retry.jitter"),
-    ("node.attention", "retry.attention"),
-    ("guard.heartbeat", "claim.heartbeat"),
-    ("guard.stale_after", "claim.stale_after"),
-    ("guard.backoff_max", "retry.backoff_max"),
-    ("guard.backoff", "retry.backoff"),
-    ("guard.dead_letter_after", "retry.dead_letter_after"),
-    ("clocks.error", "clocks.error"),
-    ("network.latency_min", "network.latency_min"),
-    ("network.latency_max", "network.latency_max"),
-    ("node.timeout", "client.timeout"),
-    ("database.lock_timeout", "database.lock_timeout"),
-    ("database.idle_in_transaction_timeout", "database.idle_in_transaction_timeout"),
-    ("job_lengths.p50", "job.p50"),
-    ("job_lengths.p95", "job.p95"),
-    ("job_lengths.p99", "job.p99"),
-    ("job_lengths.max", "job.max"),
-];
+/// Keys that belong to a cron text, and not to an interval.
+const CIVIL: [&str; 5] = ["schedule.cron", "schedule.zone", "schedule.from", "schedule.gap", "schedule.fold"];
 
 /// Makes it.
 pub fn build(file: &str, text: &str, entries: Entries, mistakes: Vec<Mistake>) -> Result<DeploymentFile, Vec<Mistake>> {
@@ -85,16 +61,18 @@ impl Builder<'_> {
         let mut scenario = profile.map_or_else(|| Scenario::calm(guard.map_or("table-key", |guard| guard.name())), Profile::scenario);
         self.sizes(&mut scenario);
         self.schedule(&mut scenario);
-        self.durations(&mut scenario);
         if let Some(guard) = guard {
-            self.terms(guard.name(), terms, &mut scenario);
+            self.behaviour(self.entries, guard, &mut scenario);
+            scenario.node.policy = scenario.node.policy.filter(|policy| *policy != guard.policy());
         }
         self.job(&mut scenario);
-        if let Some(rules) = self.entries.text("database.rules").and_then(Rules::find) {
-            scenario.database.rules = rules;
+        self.servers(guard, &mut scenario);
+        make_room(&mut scenario);
+        self.patience(terms, &mut scenario);
+        let mut scenario = self.knobs(scenario);
+        if let Some(guard) = guard.filter(|_| !self.entries.overrides().is_empty()) {
+            scenario.overrides = self.entries.overrides().iter().map(|own| self.of_one_node(own, guard, &scenario)).collect();
         }
-        self.patience(&mut scenario);
-        let scenario = self.knobs(scenario);
         // What has no type yet cannot be compared.
         if self.mistakes.is_empty()
             && let Err(found) = scenario.validate()
@@ -102,6 +80,49 @@ impl Builder<'_> {
             self.mistakes.extend(found.iter().map(|wrong| told(wrong, self.entries, terms)).collect::<Vec<_>>());
         }
         scenario
+    }
+
+    /// What may be said about all nodes, and about one alone.
+    fn behaviour(&mut self, entries: &Entries, guard: &dyn Strategy, scenario: &mut Scenario) {
+        durations(entries, scenario);
+        self.terms(entries, guard.name(), scenario);
+        if let Some(policy) = entries.text("policy").and_then(named::<Policy>) {
+            scenario.node.policy = Some(policy);
+        }
+        if let Some(prefix) = entries.text("lease.key_prefix") {
+            prefix.clone_into(&mut scenario.guard.key_prefix);
+        }
+        if let (Some(span), true) = (entries.span("lease.key_prefix"), guard.steps().iter().all(|step| step.peer != Some(HostId::Lease))) {
+            let what = format!("{} keeps nothing in the lease store, so it has no `lease.key_prefix`", guard.name());
+            self.mistakes.push(Mistake::at(span, what, "take the line away"));
+        }
+    }
+
+    /// What one node has that the others have not.
+    fn of_one_node(&mut self, own: &Entries, guard: &dyn Strategy, scenario: &Scenario) -> Override {
+        let mut known = scenario.clone();
+        self.behaviour(own, guard, &mut known);
+        if let Some(length) = own.length("job") {
+            known.node.work = length;
+        }
+        if known.node.policy == Some(scenario.node.policy.unwrap_or(guard.policy())) {
+            known.node.policy = scenario.node.policy;
+        }
+        for (key, constant) in terms(guard.name()).constants() {
+            if let (Some(span), false) = (own.span(key), constant.knob.starts_with("guard.")) {
+                let what = format!("`{key}` of {} is the same on all nodes", guard.name());
+                self.mistakes.push(Mistake::at(span, what, "take the line away here, and write it for the whole deployment"));
+            }
+        }
+        Override {
+            node: own.number("node").and_then(|node| u8::try_from(node).ok()).unwrap_or(u8::MAX),
+            zone: own.text("zone").map(ToOwned::to_owned),
+            cron: own.text("cron").map(ToOwned::to_owned),
+            unscheduled: own.flag("unscheduled").unwrap_or_default(),
+            elsewhere: own.flag("elsewhere").unwrap_or_default(),
+            guard: Part::differing(&known.guard, &scenario.guard),
+            behaviour: Part::differing(&known.node, &scenario.node),
+        }
     }
 
     fn sizes(&self, scenario: &mut Scenario) {
@@ -113,25 +134,30 @@ impl Builder<'_> {
         scenario.clocks.drift_ppm = number("clocks.drift_ppm", scenario.clocks.drift_ppm);
     }
 
-    fn durations(&self, scenario: &mut Scenario) {
-        let Scenario { node, guard, network, database, clocks, .. } = scenario;
-        for (key, knob) in [
-            ("retry.poll", &mut node.poll),
-            ("retry.jitter", &mut node.jitter),
-            ("client.timeout", &mut node.timeout),
-            ("claim.heartbeat", &mut guard.heartbeat),
-            ("claim.stale_after", &mut guard.stale_after),
-            ("retry.backoff", &mut guard.backoff),
-            ("retry.backoff_max", &mut guard.backoff_max),
-            ("clocks.error", &mut clocks.error),
-            ("network.latency_min", &mut network.latency_min),
-            ("network.latency_max", &mut network.latency_max),
-            ("database.lock_timeout", &mut database.lock_timeout),
-            ("database.idle_in_transaction_timeout", &mut database.idle_in_transaction_timeout),
-        ] {
-            if let Some(length) = self.entries.length(key) {
-                *knob = length;
+    fn servers(&mut self, guard: Option<&'static dyn Strategy>, scenario: &mut Scenario) {
+        if let Some(rules) = self.entries.text("database.rules").and_then(Rules::find) {
+            scenario.database.rules = rules;
+        }
+        let rules = scenario.database.rules;
+        if let Some(guard) = guard.filter(|guard| !guard.runs_under(rules)) {
+            let span = self.entries.span("database.rules").or_else(|| self.entries.span("guard"));
+            let what = format!("{} uses what only PostgreSQL has, and does not run under {}", guard.name(), rules.name());
+            self.mistakes.push(Mistake { span, what, cure: "write `rules = \"postgresql\"`, or another guard".to_owned() });
+        }
+        let round_robin = self.entries.flag("database.pool.round_robin");
+        match (self.entries.number("database.pool.sessions"), &mut scenario.database.pool) {
+            (Some(n), pool) => {
+                *pool = Some(PoolKnobs { sessions: u32::try_from(n).unwrap_or(u32::MAX), round_robin: round_robin.unwrap_or_default() });
             }
+            (None, Some(pool)) => pool.round_robin = round_robin.unwrap_or(pool.round_robin),
+            (None, None) => {
+                if let Some(span) = self.entries.span("database.pool.round_robin") {
+                    self.mistakes.push(Mistake::at(span, "`[database.pool]` has no `sessions`", "write for example `sessions = 10`"));
+                }
+            }
+        }
+        if let Some(policy) = self.entries.text("misfire.policy").and_then(named::<Misfire>) {
+            scenario.node.misfire.policy = policy;
         }
     }
 
@@ -139,7 +165,7 @@ impl Builder<'_> {
         let (Schedule::Cron { periods, .. } | Schedule::Interval { periods, .. }) = scenario.schedule;
         let periods = self.entries.number("schedule.periods").map_or(periods, |n| u32::try_from(n).unwrap_or(u32::MAX));
         if let Some(every) = self.entries.length("schedule.every") {
-            for key in ["schedule.cron", "schedule.zone", "schedule.from"] {
+            for key in CIVIL {
                 if let Some(span) = self.entries.span(key) {
                     let what = format!("`{key}` stands beside `schedule.every`");
                     self.mistakes.push(Mistake::at(
@@ -152,7 +178,7 @@ impl Builder<'_> {
             scenario.schedule = Schedule::Interval { every, periods };
             return;
         }
-        let civil = ["schedule.cron", "schedule.zone", "schedule.from"].iter().any(|key| self.entries.has(key));
+        let civil = CIVIL.iter().any(|key| self.entries.has(key));
         let usual = match &scenario.schedule {
             Schedule::Interval { .. } if civil => Schedule::default(),
             usual => usual.clone(),
@@ -174,31 +200,33 @@ impl Builder<'_> {
             zone: text("schedule.zone", zone),
             from: given.and_then(Result::ok).unwrap_or(from),
             periods,
-            gap,
-            fold,
+            gap: self.entries.text("schedule.gap").and_then(named::<Gap>).unwrap_or(gap),
+            fold: self.entries.text("schedule.fold").and_then(named::<Fold>).unwrap_or(fold),
         };
     }
 
     /// `lease` and `claim` in the guard's own terms; a term that it has not is a mistake, for its owner thinks that it protects him.
-    fn terms(&mut self, guard: &str, terms: Terms, scenario: &mut Scenario) {
-        for (key, constant, without) in [
-            ("lease.ttl", terms.ttl, "has no lease"),
-            ("lease.renew_every", terms.renew_every, if terms.ttl.is_some() { "never renews its lease" } else { "has no lease" }),
+    fn terms(&mut self, entries: &Entries, guard: &str, scenario: &mut Scenario) {
+        let terms = terms(guard);
+        let leased = |without: &'static str| if terms.ttl.is_some() { without } else { "has no lease" };
+        let for_leases = "take the line away, or choose a guard that has one, such as lease-watchdog";
+        let for_claims = "take the line away, or choose a guard that claims a row and takes over stale claims, such as version-reclaim";
+        for (key, constant, without, cure) in [
+            ("lease.ttl", terms.ttl, leased("has no lease"), for_leases),
+            ("lease.renew_every", terms.renew_every, leased("never renews its lease"), for_leases),
+            (
+                "lease.at_least",
+                terms.at_least,
+                leased("gives its lease back as soon as the job is over, or never"),
+                "take the line away, or choose lease-row, which has one",
+            ),
+            ("claim.heartbeat", terms.heartbeat, "has no heartbeat", for_claims),
+            ("claim.stale_after", terms.stale_after, "takes nobody for dead", for_claims),
         ] {
-            let (Some(length), Some(span)) = (self.entries.length(key), self.entries.span(key)) else { continue };
+            let (Some(length), Some(span)) = (entries.length(key), entries.span(key)) else { continue };
             match constant {
-                Some(constant) => *(constant.of)(&mut scenario.guard) = length,
-                None => self.mistakes.push(Mistake::at(
-                    span,
-                    format!("{guard} {without}, so it has no `{key}`"),
-                    "take the line away, or choose a guard that has one, such as lease-watchdog",
-                )),
-            }
-        }
-        for key in ["claim.heartbeat", "claim.stale_after"] {
-            if let (Some(span), false) = (self.entries.span(key), terms.claims) {
-                let cure = "take the line away, or choose a guard that claims a row and takes over stale claims, such as version-reclaim";
-                self.mistakes.push(Mistake::at(span, format!("{guard} has no heartbeat, so it has no `{key}`"), cure));
+                Some(constant) => *(constant.of)(scenario) = length,
+                None => self.mistakes.push(Mistake::at(span, format!("{guard} {without}, so it has no `{key}`"), cure)),
             }
         }
     }
@@ -230,11 +258,15 @@ impl Builder<'_> {
     }
 
     /// What a run may wait for longer than in the usual deployment, bound and attention are longer, unless the file says how long they are.
-    fn patience(&self, scenario: &mut Scenario) {
-        let longest = scenario.job_lengths.as_ref().map_or(scenario.node.work, |job| job.max).min(24.hours());
+    fn patience(&self, terms: Terms, scenario: &mut Scenario) {
+        let (longest, usual) = (longest_job(scenario).min(24.hours()), Scenario::default());
         let mut slow = scenario.clone();
         slow.node.work = longest;
-        let patient = class::patient(slow, &Scenario::default());
+        let mut patient = class::patient(slow, &usual);
+        let elsewhere = [terms.ttl, terms.stale_after].into_iter().flatten().filter(|constant| !constant.knob.starts_with("guard."));
+        let longer = elsewhere.map(|constant| (constant.get)(scenario).saturating_sub((constant.get)(&usual))).max().unwrap_or_default();
+        patient.node.attention = patient.node.attention.saturating_add(longer);
+        patient.liveness_bound = patient.liveness_bound.saturating_add(longer);
         scenario.node.attention = self.entries.length("retry.attention").unwrap_or(patient.node.attention);
         scenario.liveness_bound = self.entries.length("settle_within").unwrap_or(patient.liveness_bound);
     }
@@ -291,6 +323,35 @@ impl Builder<'_> {
     }
 }
 
+/// Durations that mean the same whatever the guard is.
+fn durations(entries: &Entries, scenario: &mut Scenario) {
+    let Scenario { node, guard, network, database, clocks, .. } = scenario;
+    for (key, knob) in [
+        ("retry.poll", &mut node.poll),
+        ("retry.jitter", &mut node.jitter),
+        ("client.timeout", &mut node.timeout),
+        ("misfire.grace", &mut node.misfire.grace),
+        ("retry.backoff", &mut guard.backoff),
+        ("retry.backoff_max", &mut guard.backoff_max),
+        ("retry.operator", &mut guard.operator),
+        ("clocks.error", &mut clocks.error),
+        ("network.latency_min", &mut network.latency_min),
+        ("network.latency_max", &mut network.latency_max),
+        ("database.lock_timeout", &mut database.lock_timeout),
+        ("database.idle_in_transaction_timeout", &mut database.idle_in_transaction_timeout),
+        ("database.replica_lag", &mut database.replica_lag),
+    ] {
+        if let Some(length) = entries.length(key) {
+            *knob = length;
+        }
+    }
+}
+
+/// What a name stands for, as it does in a scenario. The reader has looked whether there is such a name.
+fn named<T: for<'de> Deserialize<'de>>(name: &str) -> Option<T> {
+    T::deserialize(toml::Value::String(name.to_owned())).ok()
+}
+
 /// Puts one table on top of another.
 fn overlay(whole: &mut toml::Value, part: &toml::Value) {
     match (whole, part) {
@@ -303,53 +364,6 @@ fn overlay(whole: &mut toml::Value, part: &toml::Value) {
             }
         }
         (whole, part) => *whole = part.clone(),
-    }
-}
-
-/// A scenario's refusal in the words of the file, at the key that it is about, or at one that it is compared with.
-fn told(wrong: &Misconfigured, entries: &Entries, terms: Terms) -> Mistake {
-    let own = [(terms.ttl, "lease.ttl"), (terms.renew_every, "lease.renew_every")];
-    let own = own.into_iter().filter_map(|(constant, key)| Some((constant?.knob, key)));
-    let all: Vec<(&str, &str)> = own.chain(SAME).collect();
-    let key_of = |knob: &str| all.iter().find(|(name, _)| *name == knob).map(|(_, key)| *key);
-    let in_keys =
-        |text: &str| all.iter().fold(text.to_owned(), |text, (knob, key)| text.replace(&format!("`{knob}`"), &format!("`{key}`")));
-    let span = |key: Option<&str>| -> Option<Range<usize>> { key.and_then(|key| entries.span(key)).or_else(|| entries.span("knobs")) };
-    match wrong {
-        Misconfigured::Knob { knob, value, bound, example } => {
-            let key = key_of(knob);
-            let bound = in_keys(bound);
-            let compared = || entries.paths().find(|path| bound.contains(&format!("`{path}`")));
-            let name = key.unwrap_or(knob);
-            let what = format!("`{name}` is {value}, but must be {bound}");
-            let cure = match key.filter(|key| entries.has(key)) {
-                Some(key) => format!("write for example `{} = {example}`", key.rsplit('.').next().unwrap_or(key)),
-                None => format!("it is not in the file; write `{name}` too, or change what it is compared with"),
-            };
-            let at = key.filter(|key| entries.has(key)).or_else(compared);
-            Mistake { span: span(at), what, cure }
-        }
-        Misconfigured::Schedule(error) => {
-            let key = match error {
-                ScheduleError::Cron { .. } | ScheduleError::NoBoundary { .. } | ScheduleError::SameDay { .. } => "schedule.cron",
-                ScheduleError::Zone { .. } => "schedule.zone",
-                ScheduleError::Range { what, .. } => match *what {
-                    "`from`" => "schedule.from",
-                    "`every`" => "schedule.every",
-                    _ => "schedule.periods",
-                },
-            };
-            let text = error.to_string();
-            let (what, cure) = text.split_once("; ").unwrap_or((text.as_str(), ""));
-            Mistake { span: span(Some(key)), what: what.to_owned(), cure: cure.to_owned() }
-        }
-        Misconfigured::Strategy { .. }
-        | Misconfigured::Unclear { .. }
-        | Misconfigured::Plan(_)
-        | Misconfigured::TooLong { .. }
-        | Misconfigured::Override { .. } => {
-            Mistake { span: span(Some("guard")), what: wrong.to_string(), cure: String::new() }
-        }
     }
 }
 

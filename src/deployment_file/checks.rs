@@ -4,9 +4,13 @@
 
 pub use crate::deployment_file::build::longest_job;
 
-use crate::deployment_file::terms::terms;
-use crate::deployment_file::{DeploymentFile, Place};
+mod database;
+mod nodes;
+
+use crate::deployment_file::terms::{Constant, terms};
+use crate::deployment_file::{DeploymentFile, Place, keys};
 use crate::plan::duration;
+use crate::scenario::{Recovers, RowClock};
 use crate::strategy::Policy;
 use std::time::Duration;
 
@@ -56,6 +60,9 @@ pub fn checks(file: &DeploymentFile) -> Vec<Check> {
     found.clocks();
     found.claim();
     found.timeouts();
+    found.reads();
+    found.misfires();
+    found.nodes();
     found.waits();
     found.checks.sort_by_key(|check| check.severity);
     found.checks
@@ -76,10 +83,17 @@ impl Found<'_> {
         self.checks.push(Check { name, severity, what, cure, key, place });
     }
 
+    /// About one node alone.
+    fn note_of(&mut self, node: u8, name: &'static str, severity: Severity, key: &'static str, what: String, cure: String) {
+        let own = key.strip_prefix(keys::LIST).and_then(|rest| rest.strip_prefix('.')).unwrap_or(key);
+        let place = self.file.place_of(node, own);
+        self.checks.push(Check { name, severity, what, cure, key, place });
+    }
+
     fn lease(&mut self) {
         let (scenario, guard) = (&self.file.scenario, self.file.guard);
         let terms = terms(guard.name());
-        let Some(ttl) = terms.ttl.map(|constant| constant.get(&scenario.guard)) else { return };
+        let Some(ttl) = terms.ttl.map(|constant| (constant.get)(scenario)) else { return };
         let longest = longest_job(scenario);
         let p99 = scenario.job_lengths.as_ref().map_or(longest, |job| job.p99);
         let harmless = terms.decided_in_transaction;
@@ -94,7 +108,7 @@ impl Found<'_> {
                 "take it with one command, SET NX PX: `guard = \"lease-set-px-checked\"`".to_owned(),
             );
         }
-        match terms.renew_every.map(|constant| constant.get(&scenario.guard)) {
+        match terms.renews_every(scenario) {
             None if longest > ttl => {
                 let most = if p99 > ttl { format!("p99 {}", text(p99)) } else { format!("at most {}", text(longest)) };
                 let waste = if harmless { "; what decides is in the transaction, so it only costs work" } else { "" };
@@ -146,7 +160,7 @@ impl Found<'_> {
                 format!("write a `ttl` below {bound}, or renew a short one"),
             );
         }
-        if ttl >= scenario.node.attention && guard.policy() != Policy::Skip {
+        if ttl >= scenario.node.attention && self.file.policy() != Policy::Skip {
             let attention = text(scenario.node.attention);
             self.note(
                 "nobody-asks-again",
@@ -162,9 +176,14 @@ impl Found<'_> {
         let (scenario, guard) = (&self.file.scenario, self.file.guard);
         let terms = terms(guard.name());
         let (error, between) = (scenario.clocks.error, scenario.clocks.error * 2);
-        if let (Some(constant), Policy::Skip) = (terms.ttl, guard.policy()) {
-            let hold = constant.get(&scenario.guard).min(scenario.node.work);
-            if between >= hold && !error.is_zero() {
+        if let (Some(constant), Policy::Skip) = (terms.ttl, self.file.policy()) {
+            let ttl = (constant.get)(scenario);
+            let hold = match terms.at_least {
+                _ if terms.never_given_back => ttl,
+                Some(least) => scenario.node.work.max((least.get)(scenario)).min(ttl),
+                None => scenario.node.work.min(ttl),
+            };
+            if between >= hold && !error.is_zero() && !self.kept_by_own_clocks() {
                 self.note(
                     "clock-error",
                     Severity::Danger,
@@ -190,14 +209,19 @@ impl Found<'_> {
         }
     }
 
+    /// A row that each node compares with its own clock: whoever comes for a boundary has waited until that clock shows it, so
+    /// it does not matter how far two of them are apart.
+    fn kept_by_own_clocks(&self) -> bool {
+        let row = &self.file.scenario.lease_row;
+        self.file.guard.name() == "lease-row" && row.clock == RowClock::Application && !row.at_least.is_zero()
+    }
+
     fn claim(&mut self) {
-        let scenario = &self.file.scenario;
-        if !terms(self.file.guard.name()).claims {
-            return;
-        }
-        let (heartbeat, stale, timeout) = (scenario.guard.heartbeat, scenario.guard.stale_after, scenario.node.timeout);
-        if heartbeat * 2 + timeout >= stale {
-            self.note(
+        let (scenario, terms) = (&self.file.scenario, terms(self.file.guard.name()));
+        let get = |constant: Constant| (constant.get)(scenario);
+        let timeout = scenario.node.timeout;
+        match (terms.heartbeat.map(get), terms.stale_after.map(get)) {
+            (Some(heartbeat), Some(stale)) if heartbeat * 2 + timeout >= stale && self.takes_over() => self.note(
                 "heartbeat-margin",
                 Severity::Warning,
                 "claim.stale_after",
@@ -209,35 +233,33 @@ impl Found<'_> {
                     text(stale)
                 ),
                 format!("write `stale_after` above {}, four heartbeats and a timeout", text(heartbeat * 4 + timeout)),
-            );
+            ),
+            (None, Some(stale)) if longest_job(scenario) >= stale => {
+                let (severity, waste) = if terms.decided_in_transaction {
+                    (Severity::Note, "; what decides is in the transaction, so it only costs work")
+                } else {
+                    (Severity::Danger, "")
+                };
+                let longest = text(longest_job(scenario));
+                let what = format!(
+                    "the job takes up to {longest}, and after {} it is given to another node, while the first works on{waste}",
+                    text(stale)
+                );
+                self.note(
+                    "job-outlives-timeout",
+                    severity,
+                    "claim.stale_after",
+                    what,
+                    format!("write a `stale_after` well above {longest}"),
+                );
+            }
+            _ => {}
         }
     }
 
-    fn timeouts(&mut self) {
-        let scenario = &self.file.scenario;
-        let (timeout, lock, idle) = (scenario.node.timeout, scenario.database.lock_timeout, scenario.database.idle_in_transaction_timeout);
-        if idle <= timeout {
-            self.note(
-                "idle-below-statement",
-                Severity::Danger,
-                "database.idle_in_transaction_timeout",
-                format!("the server ends a session that is idle in a transaction after {}, while its client waits for another answer for up to {}", text(idle), text(timeout)),
-                format!("write `idle_in_transaction_timeout` above {}, twice the client's timeout", text(timeout * 2)),
-            );
-        }
-        if lock >= timeout {
-            self.note(
-                "lock-outlasts-client",
-                Severity::Warning,
-                "database.lock_timeout",
-                format!(
-                    "a statement may wait for a lock for {}, but its client gives up after {} and does not know what became of it",
-                    text(lock),
-                    text(timeout)
-                ),
-                "write a `lock_timeout` below the client's `timeout`".to_owned(),
-            );
-        }
+    /// Whether a heartbeat that is too old has any consequence.
+    fn takes_over(&self) -> bool {
+        self.file.guard.name() != "row-lock" || self.file.scenario.row_lock.recovers != Recovers::Nothing
     }
 
     fn waits(&mut self) {

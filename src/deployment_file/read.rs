@@ -24,6 +24,8 @@ pub enum Value {
     Names(Vec<(String, Range<usize>)>),
     /// A table of knobs.
     Knobs(toml::Value),
+    /// True or false.
+    Flag(bool),
 }
 
 /// A key that is in the file.
@@ -37,7 +39,13 @@ pub struct Entry {
 
 /// All keys that are in a file, by their paths.
 #[derive(Clone, Debug, Default)]
-pub struct Entries(BTreeMap<&'static str, Entry>);
+pub struct Entries {
+    all: BTreeMap<&'static str, Entry>,
+    /// What is said about one node alone, each by the paths that it would have in the file, in the file's order.
+    overrides: Vec<Entries>,
+    /// Where the table itself is, if it is about one node.
+    table: Option<Range<usize>>,
+}
 
 impl Entries {
     /// Reads a text: what is good in it, and all mistakes; those of the syntax alone, if there are any, for what follows
@@ -57,24 +65,34 @@ impl Entries {
         (reader.entries, reader.mistakes)
     }
 
+    /// What is said about one node alone.
+    pub fn overrides(&self) -> &[Entries] {
+        &self.overrides
+    }
+
+    /// Where the table is that these stand in, if it is not the file.
+    pub fn table(&self) -> Option<Range<usize>> {
+        self.table.clone()
+    }
+
     /// Where the value of a key is.
     pub fn span(&self, path: &str) -> Option<Range<usize>> {
-        self.0.get(path).map(|entry| entry.span.clone())
+        self.all.get(path).map(|entry| entry.span.clone())
     }
 
     /// Whether the file has it.
     pub fn has(&self, path: &str) -> bool {
-        self.0.contains_key(path)
+        self.all.contains_key(path)
     }
 
     /// Every key of the file.
     pub fn paths(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.0.keys().copied()
+        self.all.keys().copied()
     }
 
     /// A duration.
     pub fn length(&self, path: &str) -> Option<Duration> {
-        match self.0.get(path)?.value {
+        match self.all.get(path)?.value {
             Value::Length(length) => Some(length),
             _ => None,
         }
@@ -82,7 +100,7 @@ impl Entries {
 
     /// A number.
     pub fn number(&self, path: &str) -> Option<u64> {
-        match self.0.get(path)?.value {
+        match self.all.get(path)?.value {
             Value::Number(number) => Some(number),
             _ => None,
         }
@@ -90,7 +108,7 @@ impl Entries {
 
     /// Text.
     pub fn text(&self, path: &str) -> Option<&str> {
-        match &self.0.get(path)?.value {
+        match &self.all.get(path)?.value {
             Value::Text(text) => Some(text),
             _ => None,
         }
@@ -98,15 +116,23 @@ impl Entries {
 
     /// Names.
     pub fn names(&self, path: &str) -> Option<&[(String, Range<usize>)]> {
-        match &self.0.get(path)?.value {
+        match &self.all.get(path)?.value {
             Value::Names(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// True or false.
+    pub fn flag(&self, path: &str) -> Option<bool> {
+        match self.all.get(path)?.value {
+            Value::Flag(flag) => Some(flag),
             _ => None,
         }
     }
 
     /// A table of knobs.
     pub fn knobs(&self, path: &str) -> Option<&toml::Value> {
-        match &self.0.get(path)?.value {
+        match &self.all.get(path)?.value {
             Value::Knobs(knobs) => Some(knobs),
             _ => None,
         }
@@ -122,29 +148,60 @@ impl Reader {
     fn table(&mut self, at: &str, table: &DeTable<'_>) {
         for (key, value) in table {
             let path = if at.is_empty() { key.get_ref().to_string() } else { format!("{at}.{}", key.get_ref()) };
-            let inner = value.get_ref().as_table().filter(|_| keys::is_table(&path));
+            if path == keys::LIST
+                && let DeValue::Array(all) = value.get_ref()
+            {
+                self.list(all);
+                continue;
+            }
+            let inner = value.get_ref().as_table().filter(|_| keys::is_table(&path) && path != keys::LIST);
             match (keys::find(&path), inner) {
                 (_, Some(inner)) => self.table(&path, inner),
                 (Some(key), None) => self.value(key, value),
                 (None, None) if keys::is_table(&path) => {
-                    let named = keys::within(&path);
-                    let what = format!("`{path}` is {}, but must be a table", kind_of(value.get_ref()));
-                    self.mistakes.push(Mistake::at(value.span(), what, format!("write `[{path}]`, and below it {}", listed(&named))));
+                    let (kind, head) = (if path == keys::LIST { "a list of tables" } else { "a table" }, head(&path));
+                    let what = format!("`{path}` is {}, but must be {kind}", kind_of(value.get_ref()));
+                    self.mistakes.push(Mistake::at(
+                        value.span(),
+                        what,
+                        format!("write `{head}`, and below it {}", listed(&keys::within(&path))),
+                    ));
                 }
                 (None, None) => self.unknown(at, key),
             }
         }
     }
 
+    /// Tables about one node each: keys of the file, with their own places.
+    fn list(&mut self, all: &[Spanned<DeValue<'_>>]) {
+        for one in all {
+            let Some(table) = one.get_ref().as_table() else {
+                let what = format!("`{}` holds {}, but must hold tables", keys::LIST, kind_of(one.get_ref()));
+                self.mistakes.push(Mistake::at(one.span(), what, format!("write `{}`, and below it `node = 1`", head(keys::LIST))));
+                continue;
+            };
+            let mut own = Reader { entries: Entries { table: Some(one.span()), ..Entries::default() }, mistakes: Vec::new() };
+            own.table(keys::LIST, table);
+            if !own.entries.has("node") && own.mistakes.is_empty() {
+                let what = format!("`{}` does not say which node it is about", head(keys::LIST));
+                own.mistakes.push(Mistake::at(one.span(), what, "write for example `node = 1`"));
+            }
+            self.entries.overrides.push(own.entries);
+            self.mistakes.extend(own.mistakes);
+        }
+    }
+
     fn unknown(&mut self, at: &str, key: &Spanned<DeString<'_>>) {
         let typed = key.get_ref().as_ref();
         let here = keys::within(at);
-        let place = if at.is_empty() { "a deployment file".to_owned() } else { format!("`[{at}]`") };
-        // A name that is right elsewhere is meant to be there.
-        let elsewhere = keys::KEYS.iter().map(|key| key.path).find(|path| path.rsplit('.').next() == Some(typed));
+        let place = if at.is_empty() { "a deployment file".to_owned() } else { format!("`{}`", head(at)) };
+        // A name that is right elsewhere is meant to be there, and best in the same table.
+        let mut others: Vec<&str> = keys::KEYS.iter().map(|key| key.path).filter(|path| path.rsplit('.').next() == Some(typed)).collect();
+        others.sort_by_key(|path| at.is_empty() || !path.starts_with(at));
+        let elsewhere = others.first();
         let cure = match (nearest(typed, here.iter().copied()), elsewhere) {
             (None, Some(path)) => match path.rsplit_once('.') {
-                Some((table, name)) => format!("`{name}` belongs below `[{table}]`"),
+                Some((table, name)) => format!("`{name}` belongs below `{}`", head(table)),
                 None => format!("`{path}` belongs at the top of the file, before the first table"),
             },
             (Some(meant), _) => format!("did you mean `{meant}`?"),
@@ -155,7 +212,10 @@ impl Reader {
 
     fn value(&mut self, key: &'static keys::Key, value: &Spanned<DeValue<'_>>) {
         match read(key, value) {
-            Ok(read) => drop(self.entries.0.insert(key.path, Entry { value: read, span: value.span() })),
+            Ok(read) => {
+                let path = key.path.strip_prefix(keys::LIST).and_then(|rest| rest.strip_prefix('.')).unwrap_or(key.path);
+                self.entries.all.insert(path, Entry { value: read, span: value.span() });
+            }
             Err(mistakes) => self.mistakes.extend(mistakes),
         }
     }
@@ -184,6 +244,8 @@ fn read(key: &keys::Key, value: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Mist
             .map(|n| Value::Number(Seed(n).0))
             .map_err(|_| wrong(format!("`{path}` is \"{}\", which is not a whole number", shortened(text)))),
         (Kind::Seed, _) => Err(another("a whole number")),
+        (Kind::Flag, DeValue::Boolean(flag)) => Ok(Value::Flag(*flag)),
+        (Kind::Flag, _) => Err(another("true or false")),
         (Kind::Text, DeValue::String(text)) => Ok(Value::Text(text.to_string())),
         (Kind::Text, _) => Err(another("text in quotes")),
         (Kind::Name(names), DeValue::String(text)) => {
@@ -266,6 +328,11 @@ fn known(names: Names, typed: &str, span: Range<usize>) -> Result<(), Mistake> {
 
 fn whole(n: &DeInteger<'_>) -> Option<u64> {
     u64::from_str_radix(n.as_str(), n.radix()).ok()
+}
+
+/// How a table begins.
+fn head(table: &str) -> String {
+    if table == keys::LIST { format!("[[{table}]]") } else { format!("[{table}]") }
 }
 
 fn kind_of(value: &DeValue<'_>) -> &'static str {

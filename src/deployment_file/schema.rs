@@ -19,7 +19,7 @@ pub fn schema() -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "onceproof deployment",
         "description": "A scheduled job on several servers, for `onceproof run`",
-        "required": ["guard"],
+        "oneOf": [{ "required": ["guard"] }, { "required": ["profile"] }],
     });
     for (key, value) in table("") {
         whole[key.as_str()] = value;
@@ -35,13 +35,18 @@ fn table(at: &str) -> Map<String, Value> {
         let value = keys::find(&path).map(value);
         let inner = keys::is_table(&path).then(|| {
             let mut inner = table(&path);
-            if path == "job" {
-                inner.insert("required".to_owned(), json!(["p50"]));
-            }
+            let needed = match path.as_str() {
+                "job" => Some("p50"),
+                "database.pool" => Some("sessions"),
+                keys::LIST => Some("node"),
+                _ => None,
+            };
+            inner.extend(needed.map(|name| ("required".to_owned(), json!([name]))));
             Value::Object(inner)
         });
         let property = match (value, inner) {
             (Some(value), Some(inner)) => json!({ "oneOf": [value, inner] }),
+            (None, Some(inner)) if path == keys::LIST => json!({ "type": "array", "items": inner }),
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => continue,
         };
@@ -63,6 +68,7 @@ fn value(key: &Key) -> Value {
         Kind::Names(names) => json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": names.all() } }),
         Kind::Seed => json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9]+$" }),
         Kind::Knobs => json!({ "type": "object" }),
+        Kind::Flag => json!({ "type": "boolean" }),
     };
     value["description"] = key.about.into();
     if let Some(example) =

@@ -1,8 +1,8 @@
 use super::*;
 use crate::deployment_file::checks::Severity::{self, Danger, Note, Warning};
 use crate::deployment_file::checks::checks;
-use crate::scenario::{ClockKnobs, JobLengths, Rules};
-use crate::settlement::Schedule;
+use crate::scenario::{ClockKnobs, JobLengths, Misfire, PoolKnobs, Rules};
+use crate::settlement::{Fold, Gap, Schedule};
 use crate::time::Span;
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ fn the_example_is_good_and_shows_every_key() {
 fn what_is_commented_out_in_the_example_can_be_written() {
     let all = EXAMPLE.lines().map(|line| match line.strip_prefix("# ") {
         Some(inner) if inner.contains(" = ") && !inner.starts_with(['A', 'I']) => {
-            let excluded = ["every", "profile"].iter().any(|key| inner.starts_with(key));
+            let excluded = ["every", "profile", "at_least"].iter().any(|key| inner.starts_with(key));
             if excluded { line } else { inner }
         }
         Some(inner) if inner.starts_with('[') => inner,
@@ -48,6 +48,9 @@ fn what_is_commented_out_in_the_example_can_be_written() {
     let file = good(&text);
     assert_eq!(file.classes, [FaultClass::Calm, FaultClass::Crash, FaultClass::Pause]);
     assert!(file.says("claim.heartbeat") && file.says("knobs"));
+    assert_eq!((file.scenario.node.misfire.policy, file.policy()), (Misfire::FireOnce, Policy::RetryChecked));
+    assert_eq!(file.scenario.database.pool, Some(PoolKnobs { sessions: 10, round_robin: true }));
+    assert_eq!(file.scenario.known_to(1).guard.dual_lease, 80.seconds());
 }
 
 #[test]
@@ -58,6 +61,21 @@ fn terms_are_the_guards_own() {
     assert_eq!(of("lease-setnx-expire").setnx_lease, 41.minutes());
     assert_eq!(of("lease-fenced").watchdog_lease, 41.minutes());
     assert_eq!(of("dual-published").lease, 41.minutes());
+    assert_eq!(of("redlock").watchdog_lease, 41.minutes());
+    let of = |guard: &str, rest: &str| good(&format!("guard = \"{guard}\"\n{rest}\n")).scenario;
+    assert_eq!(of("consensus-lease", "[lease]\nttl = \"41m\"").log.lease, 41.minutes());
+    assert_eq!(of("consensus-log", "[lease]\nrenew_every = \"41s\"").log.renew_every, 41.seconds());
+    assert_eq!(of("slot-key", "[lease]\nttl = \"41m\"").slot_key.kept, 41.minutes());
+    let row = of("lease-row", "[lease]\nttl = \"41m\"\nat_least = \"40m\"\nrenew_every = \"9m\"").lease_row;
+    assert_eq!((row.at_most, row.at_least, row.keep_alive), (41.minutes(), 40.minutes(), 9.minutes()));
+    let locked = of("row-lock", "[claim]\nheartbeat = \"20s\"\nstale_after = \"50s\"").row_lock;
+    assert_eq!((locked.check_in, locked.dead_after), (20.seconds(), 50.seconds()));
+    assert_eq!(of("queue-reliable", "[claim]\nstale_after = \"41m\"").queue.visibility, 41.minutes());
+    // An election begins early enough for a lease to run out before the boundary, and whoever waits has the time for it.
+    let leader = of("leader", "[lease]\nttl = \"41m\"");
+    assert!(leader.leader.lasts == 41.minutes() && leader.leader.ahead > 41.minutes());
+    let centre = of("dispatch-center", "[claim]\nstale_after = \"5h\"");
+    assert!(centre.centre.timeout == 5.hours() && centre.node.attention > 7.hours() && centre.liveness_bound > 6.hours());
     let told = bad("guard = \"table-key\"\n[lease]\nttl = \"41m\"\n");
     assert!(told.contains("d.toml:3:7: table-key has no lease, so it has no `lease.ttl`"), "{told}");
     let told = bad("guard = \"lease-set-px\"\nlease = { renew_every = \"10s\" }\n");
@@ -81,6 +99,29 @@ fn keys_become_knobs() {
     assert_eq!((file.guard.name(), file.scenario.guard.watchdog_lease), ("lease-watchdog-silent", 1.minutes()));
     let right = good("guard = \"table-key\"\n[clocks]\nerror = \"0s\"\ndrift_ppm = 0\n");
     assert!(!right.classes.contains(&FaultClass::Skew) && !right.classes.contains(&FaultClass::Drift), "nothing to try");
+}
+
+/// What a node does, when it is due in civil time, what stands before the database, and who is configured otherwise.
+#[test]
+fn nodes_and_servers_are_described() {
+    let file = good(
+        "guard = \"lease-set-px-checked\"\npolicy = \"retry\"\n[schedule]\ngap = \"skip\"\nfold = \"both\"\n[misfire]\npolicy = \"skip\"\n\
+         grace = \"90s\"\n[retry]\noperator = \"30m\"\n[lease]\nkey_prefix = \"live:\"\n[database]\nreplica_lag = \"7s\"\n[database.pool]\nsessions = 4\n\
+         [[override]]\nnode = 2\nzone = \"UTC\"\npolicy = \"skip\"\njob = \"9m\"\nretry = { poll = \"7s\" }\n[override.lease]\nttl = \"8m\"\nkey_prefix = \"test:\"\n\
+         [[override]]\nnode = 0\nunscheduled = true\n",
+    );
+    let scenario = &file.scenario;
+    assert_eq!((file.policy(), scenario.node.misfire.policy, scenario.node.misfire.grace), (Policy::Retry, Misfire::Skip, 90.seconds()));
+    assert!(matches!(scenario.schedule, Schedule::Cron { gap: Gap::Skip, fold: Fold::Both, .. }));
+    assert_eq!((scenario.guard.operator, scenario.guard.key_prefix.as_str()), (30.minutes(), "live:"));
+    assert_eq!((scenario.database.replica_lag, scenario.database.pool), (7.seconds(), Some(PoolKnobs { sessions: 4, round_robin: false })));
+    let other = scenario.known_to(2);
+    assert_eq!((other.node.policy, other.node.work, other.node.poll), (Some(Policy::Skip), 9.minutes(), 7.seconds()));
+    assert_eq!((other.guard.lease, other.guard.key_prefix.as_str()), (8.minutes(), "test:"));
+    assert_eq!(scenario.overrides[0].zone.as_deref(), Some("UTC"));
+    assert!(scenario.overrides[1].unscheduled && scenario.known_to(1) == *scenario);
+    // The guard's own policy is no other one, and claims stay claims.
+    assert!(good("guard = \"lease-set-px-checked\"\npolicy = \"retry-checked\"\n").scenario.is_claimed_for());
 }
 
 /// Types, bounds, names, and what stands where it must not: every mistake at once, each with its place.
@@ -129,6 +170,57 @@ fn what_contradicts_itself_is_told_in_the_files_own_words() {
         ("guard = \"table-key\"\nguard = \"table-key\"\n", "d.toml:2:1: "),
         ("guard = \"table-key\"\nnodes = \n", "d.toml:2:"),
         ("guard = [[[\n", "d.toml:"),
+        (
+            "guard = \"table-key\"\npolicy = \"always\"\n",
+            "d.toml:2:10: unknown policy \"always\"\n 2 | policy = \"always\"\n   |          ^^^^^^^^\n   = write one of skip, retry, retry-checked",
+        ),
+        (
+            "guard = \"table-key\"\n[misfire]\npolicy = \"skip\"\ngrace = \"5s\"\n",
+            "d.toml:4:9: `misfire.grace` is 5s, but must be more than `retry.jitter` and `guard.wake_after`",
+        ),
+        ("guard = \"table-key\"\n[schedule]\nevery = \"1h\"\ngap = \"end\"\n", "d.toml:4:7: `schedule.gap` stands beside `schedule.every`"),
+        (
+            "guard = \"table-key\"\n[database]\npool = 3\n",
+            "`database.pool` is a number, but must be a table\n 3 | pool = 3\n   |        ^\n   = write `[database.pool]`",
+        ),
+        ("guard = \"table-key\"\n[database.pool]\nround_robin = true\n", "d.toml:3:15: `[database.pool]` has no `sessions`"),
+        (
+            "guard = \"table-key\"\n[database.pool]\nsessions = 3\nround_robin = 1\n",
+            "d.toml:4:15: `database.pool.round_robin` is a number, but must be true or false",
+        ),
+        ("guard = \"advisory-lock\"\n[database]\nrules = \"mysql\"\n", "d.toml:3:9: advisory-lock uses what only PostgreSQL has"),
+        (
+            "guard = \"lease-set-px\"\n[lease]\nat_least = \"1m\"\n",
+            "d.toml:3:12: lease-set-px gives its lease back as soon as the job is over",
+        ),
+        ("guard = \"table-key\"\n[lease]\nkey_prefix = \"a\"\n", "d.toml:3:14: table-key keeps nothing in the lease store"),
+        ("guard = \"lease-row\"\n[lease]\nttl = \"5m\"\n", "d.toml:3:7: `lease.at_least` is 10m, but must be at most `lease.ttl` = 5m"),
+        ("guard = \"leader\"\n[lease]\nttl = \"5s\"\n", "d.toml:3:7: `lease.renew_every` is 10s, but must be less than `lease.ttl` = 5s"),
+        ("guard = \"table-key\"\n[override]\nnode = 1\n", "d.toml:2:1: `override` is a table, but must be a list of tables\n"),
+        ("guard = \"table-key\"\noverride = [3]\n", "d.toml:2:13: `override` holds a number, but must hold tables"),
+        ("guard = \"table-key\"\n[[override]]\nzone = \"UTC\"\n", "d.toml:2:1: `[[override]]` does not say which node it is about"),
+        ("guard = \"table-key\"\n[[override]]\nnode = 3\n", "d.toml:3:8: n3: `node` is 3, but must be 0 to 2"),
+        ("guard = \"table-key\"\n[[override]]\nnode = 1\nzone = \"Asia/Atlantis\"\n", "d.toml:4:8: n1: unknown time zone `Asia/Atlantis`"),
+        (
+            "guard = \"table-key\"\n[schedule]\nevery = \"1h\"\n[[override]]\nnode = 1\ncron = \"0 0 * * *\"\n",
+            "d.toml:6:8: n1: `cron` is `0 0 * * *`, but must be left out",
+        ),
+        (
+            "guard = \"table-key\"\n[[override]]\nnode = 1\n[[override]]\nnode = 1\n",
+            "d.toml:5:8: n1: `node` is 1, but must be in one override only",
+        ),
+        (
+            "guard = \"dual-guard\"\n[[override]]\nnode = 1\nlease = { ttl = \"20s\" }\n",
+            "d.toml:4:17: n1: `lease.renew_every` is 30s, but must be less than `lease.ttl` = 20s",
+        ),
+        (
+            "guard = \"leader\"\n[[override]]\nnode = 1\nlease = { ttl = \"20s\" }\n",
+            "d.toml:4:17: `lease.ttl` of leader is the same on all nodes",
+        ),
+        (
+            "guard = \"lease-set-px\"\n[[override]]\nnode = 1\nttl = \"20s\"\n",
+            "d.toml:4:1: `[[override]]` has no `ttl`\n 4 | ttl = \"20s\"\n   | ^^^\n   = `ttl` belongs below `[override.lease]`",
+        ),
     ] {
         let told = bad(text);
         assert!(told.contains(says), "{text}\nsays {told}\nand not {says}");
@@ -167,6 +259,37 @@ fn a_file_is_told_what_it_says_about_itself() {
             "guard = \"table-key\"\njob = \"2h\"\nsettle_within = \"1h\"\n[schedule]\nevery = \"90m\"\n",
             &[("job-outlasts-bound", Danger, Some(3)), ("job-outlasts-period", Warning, Some(5))],
         ),
+        (
+            "guard = \"table-key\"\n[misfire]\npolicy = \"skip\"\ngrace = \"66s\"\n[retry]\npoll = \"5m\"\n",
+            &[("misfire-grace", Warning, Some(4)), ("missed-for-good", Note, Some(3))],
+        ),
+        (
+            "guard = \"table-key\"\n[misfire]\npolicy = \"fire-once\"\ngrace = \"66s\"\n[retry]\npoll = \"61s\"\n",
+            &[("misfire-grace", Note, Some(4))],
+        ),
+        ("guard = \"table-key\"\n[misfire]\ngrace = \"66s\"\n", &[("grace-unused", Note, Some(3))]),
+        ("guard = \"table-key\"\npolicy = \"skip\"\n", &[("one-attempt", Warning, Some(2))]),
+        ("guard = \"lease-watchdog\"\n[database]\nreplica_lag = \"5s\"\n", &[("stale-look", Danger, Some(3))]),
+        ("guard = \"table-key\"\n[database]\nreplica_lag = \"5s\"\n", &[("stale-look", Note, Some(3))]),
+        ("guard = \"lease-set-px\"\n[database]\nreplica_lag = \"5s\"\n[clocks]\nerror = \"1s\"\n", &[]),
+        ("guard = \"advisory-lock\"\n[database.pool]\nsessions = 2\n", &[("session-lock-in-a-pool", Danger, Some(3))]),
+        ("guard = \"lease-watchdog\"\n[[override]]\nnode = 1\nzone = \"Asia/Tokyo\"\n", &[("zones-differ", Danger, Some(4))]),
+        ("guard = \"table-key\"\n[[override]]\nnode = 1\nzone = \"Asia/Tokyo\"\n", &[("zones-differ", Note, Some(4))]),
+        ("guard = \"table-key\"\n[[override]]\nnode = 1\nzone = \"Asia/Shanghai\"\n", &[]),
+        ("guard = \"table-key\"\n[[override]]\nnode = 1\nunscheduled = true\n", &[("unscheduled-node", Note, Some(4))]),
+        ("guard = \"lease-watchdog\"\n[[override]]\nnode = 1\nelsewhere = true\n", &[("shared-keys", Danger, Some(4))]),
+        ("guard = \"lease-watchdog\"\n[[override]]\nnode = 1\nelsewhere = true\nlease = { key_prefix = \"b\" }\n", &[]),
+        ("guard = \"dispatch-center\"\njob = \"20m\"\n", &[("job-outlives-timeout", Danger, None)]),
+        ("guard = \"queue-reliable\"\njob = \"20m\"\n", &[("job-outlives-timeout", Note, None)]),
+        ("profile = \"quartz\"\n", &[("heartbeat-margin", Warning, None)]),
+        ("profile = \"xxl-job\"\n", &[]),
+        ("profile = \"shedlock\"\n", &[("clock-error", Danger, None)]),
+        ("guard = \"lease-row\"\n", &[]),
+        ("guard = \"lease-row\"\njob = \"45m\"\n", &[("job-outlives-lease", Danger, None)]),
+        ("guard = \"lease-row\"\njob = \"45m\"\n[lease]\nrenew_every = \"9m\"\n", &[]),
+        ("guard = \"slot-key\"\n", &[]),
+        ("guard = \"slot-key\"\n[clocks]\nerror = \"31m\"\n", &[("clock-error", Danger, Some(3))]),
+        ("guard = \"redlock\"\n[lease]\nrenew_every = \"15s\"\n", &[("renewal-margin", Warning, Some(3))]),
         ("guard = \"table-key\"\nnodes = 1\n", &[("one-node", Note, Some(2))]),
         ("guard = \"table-key\"\n", &[]),
         ("guard = \"lease-set-px\"\n[clocks]\nerror = \"59s\"\n", &[]),
@@ -191,6 +314,21 @@ fn the_schema_is_held_to_the_parser() {
         assert!(takes(text), "{text}");
     }
     for text in [
+        "profile = \"quartz\"\n[misfire]\npolicy = \"skip\"\n",
+        "guard = \"table-key\"\ndatabase = { pool = { sessions = 3, round_robin = true } }\n[[override]]\nnode = 1\nunscheduled = true\nclaim = {}\n",
+    ] {
+        good(text);
+        assert!(takes(text), "{text}");
+    }
+    for text in [
+        "nodes = 3\n",
+        "guard = \"table-key\"\npolicy = \"always\"\n",
+        "guard = \"table-key\"\noverride = 3\n",
+        "guard = \"table-key\"\noverride = [3]\n",
+        "guard = \"table-key\"\n[[override]]\nunscheduled = true\n",
+        "guard = \"table-key\"\n[[override]]\nnode = 1\nunscheduled = 1\n",
+        "guard = \"table-key\"\n[[override]]\nnode = 1\nnodes = 1\n",
+        "guard = \"table-key\"\n[database.pool]\nround_robin = true\n",
         "guard = \"no-such\"\n",
         "guard = \"table-key\"\nnodes = 33\n",
         "guard = \"table-key\"\nnodes = \"3\"\n",
@@ -218,6 +356,7 @@ fn valid(schema: &Value, value: &Value) -> bool {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
         "integer" => value.is_i64() || value.is_u64(),
         other => panic!("unknown type {other}"),
     };

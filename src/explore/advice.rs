@@ -7,12 +7,12 @@ pub use rules::advise;
 
 use crate::class::FaultClass;
 use crate::deployment_file::DeploymentFile;
-use crate::deployment_file::terms::terms;
+use crate::deployment_file::terms::{Constant, make_room, terms};
 use crate::explore::shrink::{Answer, Candidate, Target};
 use crate::explore::sweep::Stopped;
 use crate::explore::{Mark, Staged, Witness, crew, exhaust, observe};
 use crate::plan::duration;
-use crate::scenario::Scenario;
+use crate::scenario::{Misfire, Policy, Scenario};
 use crate::seed::Seed;
 use crate::strategy::{self, Strategy};
 use crate::world::{Deployment, EngineKind};
@@ -30,6 +30,23 @@ pub enum Change {
     Ttl(Duration),
     /// It is renewed so often.
     RenewEvery(Duration),
+    /// Given back earlier, it is kept for the rest of this; it lasts at least as long.
+    AtLeast {
+        /// How long.
+        least: Duration,
+        /// The expiry that this needs.
+        ttl: Duration,
+    },
+    /// Nobody counts as dead before this; nodes ask, and may take, as much longer.
+    StaleAfter(Duration),
+    /// Whatever is read is read from the primary.
+    Primary,
+    /// All that was missed is made up for.
+    MakeUp,
+    /// After an attempt nodes do what the guard says.
+    Policy(Policy),
+    /// All nodes are configured alike.
+    Alike,
     /// Another guard, whose constants are its own.
     Guard(&'static dyn Strategy),
 }
@@ -45,6 +62,21 @@ impl Change {
         match self {
             Change::Ttl(ttl) => format!("lease.ttl = \"{}\"", duration::text(*ttl)),
             Change::RenewEvery(every) => format!("lease.renew_every = \"{}\"", duration::text(*every)),
+            Change::AtLeast { least, ttl } => {
+                format!("lease = {{ at_least = \"{}\", ttl = \"{}\" }}", duration::text(*least), duration::text(*ttl))
+            }
+            Change::StaleAfter(stale) => format!("claim.stale_after = \"{}\"", duration::text(*stale)),
+            Change::Primary => "database.replica_lag = \"0s\"".to_owned(),
+            Change::MakeUp => "misfire.policy = \"fire-all\"".to_owned(),
+            Change::Policy(policy) => format!(
+                "policy = \"{}\"",
+                match policy {
+                    Policy::Skip => "skip",
+                    Policy::Retry => "retry",
+                    Policy::RetryChecked => "retry-checked",
+                }
+            ),
+            Change::Alike => "no [[override]]".to_owned(),
             Change::Guard(guard) => format!("guard = \"{}\"", guard.name()),
         }
     }
@@ -53,24 +85,41 @@ impl Change {
     pub fn made(&self, of: &Scenario) -> Scenario {
         let mut changed = of.clone();
         let now = terms(&of.strategy);
+        let set = |changed: &mut Scenario, constant: Option<Constant>, length: Duration| {
+            if let Some(constant) = constant {
+                *(constant.of)(changed) = length;
+            }
+        };
         match self {
             Change::Ttl(ttl) => {
-                if let Some(constant) = now.ttl {
-                    let longer = ttl.saturating_sub(constant.get(&of.guard));
-                    *(constant.of)(&mut changed.guard) = *ttl;
-                    changed.node.attention += longer;
-                    changed.liveness_bound += longer;
-                }
+                set(&mut changed, now.ttl, *ttl);
+                wait_longer(&mut changed, now.ttl, of);
             }
-            Change::RenewEvery(every) => {
-                if let Some(constant) = now.renew_every {
-                    *(constant.of)(&mut changed.guard) = *every;
-                }
+            Change::RenewEvery(every) => set(&mut changed, now.renew_every, *every),
+            Change::AtLeast { least, ttl } => {
+                set(&mut changed, now.ttl, *ttl);
+                set(&mut changed, now.at_least, *least);
             }
+            Change::StaleAfter(stale) => {
+                set(&mut changed, now.stale_after, *stale);
+                wait_longer(&mut changed, now.stale_after, of);
+            }
+            Change::Primary => changed.database.replica_lag = Duration::ZERO,
+            Change::MakeUp => changed.node.misfire.policy = Misfire::FireAll,
+            Change::Policy(_) => changed.node.policy = None,
+            Change::Alike => changed.overrides.clear(),
             Change::Guard(guard) => guard.name().clone_into(&mut changed.strategy),
         }
+        make_room(&mut changed);
         changed
     }
+}
+
+/// Whoever waits for what lasts longer than before waits as much longer.
+fn wait_longer(changed: &mut Scenario, constant: Option<Constant>, than: &Scenario) {
+    let longer = constant.map_or(Duration::ZERO, |constant| (constant.get)(changed).saturating_sub((constant.get)(than)));
+    changed.node.attention += longer;
+    changed.liveness_bound += longer;
 }
 
 /// One advice.
@@ -143,7 +192,14 @@ pub fn tried(
     let wanted: BTreeSet<Mark> = advice.cures.iter().filter(|(at, _)| *at == class).map(|(_, mark)| *mark).collect();
     let guard = match advice.change {
         Change::Guard(guard) => guard,
-        Change::Ttl(_) | Change::RenewEvery(_) => file.guard,
+        Change::Ttl(_)
+        | Change::RenewEvery(_)
+        | Change::AtLeast { .. }
+        | Change::StaleAfter(_)
+        | Change::Primary
+        | Change::MakeUp
+        | Change::Policy(_)
+        | Change::Alike => file.guard,
     };
     let witness = witness.map_or(Replayed::None, |witness| replayed(advice, guard, class, witness, &wanted));
     let mut trial = Trial { class, witness, runs: 0, felt: 0, broke: 0, marks: BTreeSet::new() };

@@ -3,12 +3,13 @@
 use crate::class::FaultClass;
 use crate::deployment_file::DeploymentFile;
 use crate::deployment_file::checks::longest_job;
-use crate::deployment_file::terms::terms;
+use crate::deployment_file::terms::{Constant, terms};
 use crate::explore::Mark;
 use crate::explore::advice::{Advice, Change};
 use crate::id::Letter;
 use crate::plan::duration;
-use crate::strategy::{Policy, Strategy};
+use crate::scenario::Misfire;
+use crate::strategy::{self, Policy};
 use crate::time::Span;
 use std::time::Duration;
 
@@ -33,10 +34,10 @@ struct Swap {
     say: &'static str,
 }
 
-const SWAPS: [Swap; 16] = [
+const SWAPS: &[Swap] = &[
     Swap {
         name: "repetition",
-        from: &["lease-set-px-retry"],
+        from: &["lease-set-px-retry", "lease-row", "leader"],
         marks: &[D, TWO, S],
         to: "table-key",
         say: "a lease excludes overlap, not repetition: add a unique key on (period), and insert it in the same transaction as the work",
@@ -50,7 +51,7 @@ const SWAPS: [Swap; 16] = [
     },
     Swap {
         name: "check-then-act",
-        from: &["table-key-check-only", "no-guard", "local-mutex"],
+        from: &["table-key-check-only", "no-guard", "local-mutex", "queue-marker"],
         marks: &[D, TWO, S],
         to: "table-key",
         say: "looking first, or a lock inside one process, excludes no other node: add a unique key on (period), and insert it in the same transaction as the work",
@@ -114,6 +115,69 @@ const SWAPS: [Swap; 16] = [
         say: "whoever holds a lease may be stopped until it is somebody else's, and cannot know it: give each grant a number, and let the settlement transaction check that its own is the newest and the period is not done",
     },
     Swap {
+        name: "quorum-does-not-fence",
+        from: &["redlock"],
+        marks: &[D, TWO, S],
+        to: "lease-fenced",
+        say: "a quorum says who may begin, not who may commit, and does not fence: give each grant a number, and let the settlement transaction check that its own is the newest and the period is not done",
+    },
+    Swap {
+        name: "let-the-log-decide",
+        from: &["consensus-lease"],
+        marks: &[D, TWO, S],
+        to: "consensus-log",
+        say: "consensus says who may begin, not who may commit: let the log decide each period once, and the database carry that decision out once",
+    },
+    Swap {
+        name: "acknowledge-last",
+        from: &["queue-consumer"],
+        marks: &[D, TWO, L, K, S],
+        to: "queue-reliable",
+        say: "a task that is taken out of the queue before it is done is lost with whoever took it: acknowledge behind the effect, put in again what was never acknowledged, and let a unique key in the transaction refuse what comes twice",
+    },
+    Swap {
+        name: "recover",
+        from: &["two-phase-commit-no-recovery"],
+        marks: &[L, K],
+        to: "two-phase-commit",
+        say: "what is prepared and in doubt keeps its locks until somebody ends it: write the decision down, and let any node carry it out",
+    },
+    Swap {
+        name: "look-back",
+        from: &["leader"],
+        marks: &[L, K],
+        to: "table-key",
+        say: "a leader knows what is due from its memory, and what is missed between two leaders nobody knows: ask the database at every poll which periods have ended and are not done",
+    },
+    Swap {
+        name: "ask-what-is-undone",
+        from: &["lease-row", "slot-key"],
+        marks: &[L, K],
+        to: "table-key",
+        say: "a row or key that is taken before the work says that somebody began, not that he is done: ask again until the work itself is there",
+    },
+    Swap {
+        name: "fired-is-not-done",
+        from: &["row-lock"],
+        marks: &[L, K],
+        to: "table-key",
+        say: "between the commit that advances the schedule and that of the work only one process knows that something is due: let the work's own transaction say that the period is done",
+    },
+    Swap {
+        name: "silence-is-not-death",
+        from: &["dispatch-center"],
+        marks: &[D, TWO, L, K, S],
+        to: "table-key",
+        say: "a node that was not heard of may be at work, and a centre forgets what it has handed out: let a unique key on (period) in the transaction of the work decide, and nodes ask what is not done",
+    },
+    Swap {
+        name: "outlive-the-session",
+        from: &["advisory-lock"],
+        marks: &[D, TWO, L, K, S],
+        to: "table-key",
+        say: "a session's lock goes with its connection, its holder is not told, and one that fell silent keeps it: insert a unique key on (period) in the transaction of the work",
+    },
+    Swap {
         name: "take-over",
         from: &["version-published"],
         marks: &[L, K],
@@ -159,58 +223,125 @@ const SWAPS: [Swap; 16] = [
 
 /// What fits a deployment in which these broke, each advice with what it should cure.
 pub fn advise(file: &DeploymentFile, broken: &[(FaultClass, Mark)]) -> Vec<Advice> {
-    constants(file, broken).into_iter().chain(swaps(file.guard, broken)).collect()
+    constants(file, broken).into_iter().chain(settings(file, broken)).chain(swaps(file, broken)).collect()
 }
 
 /// Other constants of the same guard.
 fn constants(file: &DeploymentFile, broken: &[(FaultClass, Mark)]) -> Vec<Advice> {
     let terms = terms(file.guard.name());
-    let Some(ttl) = terms.ttl.map(|constant| constant.get(&file.scenario.guard)).filter(|_| !terms.decided_in_transaction) else {
+    if terms.decided_in_transaction {
         return Vec::new();
-    };
+    }
     let text = duration::text;
+    let get = |constant: Constant| (constant.get)(&file.scenario);
+    let longest = longest_job(&file.scenario);
+    let need = longest + LONGEST_STOP + 2.minutes();
+    let sum = format!(
+        "the longest job ({}) plus the longest stop that you want to survive ({} were tried), and two minutes",
+        text(longest),
+        text(LONGEST_STOP)
+    );
     let under = |classes: &[FaultClass], marks: &[Mark]| -> Vec<(FaultClass, Mark)> {
         broken.iter().copied().filter(|(class, mark)| classes.contains(class) && marks.contains(mark)).collect()
     };
     let mut advice = Vec::new();
-    match terms.renew_every.map(|constant| constant.get(&file.scenario.guard)) {
+    let slow = under(&[FaultClass::Calm, FaultClass::Pause, FaultClass::Slow], &[D, TWO, S]);
+    let mut hold = |name, say: String, change| advice.push(Advice { name, say, change, cures: slow.clone() });
+    match (terms.ttl.map(get), terms.at_least.map(get), terms.stale_after.map(get)) {
+        _ if slow.is_empty() => {}
+        (Some(ttl), Some(least), _) if least < need => hold(
+            "keep-longer",
+            format!("keep the row at least {}, also after the job: {sum}; nobody comes for the next period before that", text(need)),
+            Change::AtLeast { least: need, ttl: ttl.max(need) },
+        ),
         // Under retry the next node repeats the job as soon as the holder lets go, however long it might have held on.
-        None if file.guard.policy() != Policy::Retry => {
-            let longest = longest_job(&file.scenario);
-            let need = longest + LONGEST_STOP + 2.minutes();
-            let cures = under(&[FaultClass::Calm, FaultClass::Pause, FaultClass::Slow], &[D, TWO, S]);
-            if ttl < need && !cures.is_empty() {
-                let say = format!(
-                    "hold the lease at least {}: the longest job ({}) plus the longest stop that you want to survive ({} were tried), and two minutes; whoever dies holds it as long",
-                    text(need),
-                    text(longest),
-                    text(LONGEST_STOP)
-                );
-                advice.push(Advice { name: "hold-longer", say, change: Change::Ttl(need), cures });
-            }
+        (Some(ttl), None, _) if ttl < need && terms.renew_every.is_none() && file.policy() != Policy::Retry => {
+            hold("hold-longer", format!("hold the lease at least {}: {sum}; whoever dies holds it as long", text(need)), Change::Ttl(need))
         }
-        Some(renew) if renew * 2 >= ttl => {
-            let third = (ttl / 3).max(1.ms());
-            let cures = under(&FaultClass::ALL, &[D, L, S]);
-            if !cures.is_empty() {
-                let say = format!(
-                    "your renewal period leaves no margin: renew every {}, a third of the ttl, so that two renewals may fail",
-                    text(third)
-                );
-                advice.push(Advice { name: "renew-earlier", say, change: Change::RenewEvery(third), cures });
-            }
+        (None, _, Some(stale)) if stale < need && terms.heartbeat.is_none() => hold(
+            "wait-longer",
+            format!("wait at least {} before the work is given to another: {sum}; what died is waited for as long", text(need)),
+            Change::StaleAfter(need),
+        ),
+        _ => {}
+    }
+    if let (Some(ttl), Some(renew)) = (terms.ttl.map(get), terms.renews_every(&file.scenario)) {
+        let third = (ttl / 3).max(1.ms());
+        let cures = under(&FaultClass::ALL, &[D, L, S]);
+        if renew * 2 >= ttl && !cures.is_empty() {
+            let say = format!(
+                "your renewal period leaves no margin: renew every {}, a third of the ttl, so that two renewals may fail",
+                text(third)
+            );
+            advice.push(Advice { name: "renew-earlier", say, change: Change::RenewEvery(third), cures });
         }
-        None | Some(_) => {}
     }
     advice
 }
 
+/// The same guard, deployed otherwise.
+fn settings(file: &DeploymentFile, broken: &[(FaultClass, Mark)]) -> Vec<Advice> {
+    let scenario = &file.scenario;
+    let lag = scenario.database.replica_lag;
+    let unlike =
+        scenario.overrides.iter().any(|other| other.zone.is_some() || other.cron.is_some() || other.unscheduled || other.elsewhere);
+    [
+        (
+            !lag.is_zero(),
+            "read-inside",
+            format!(
+                "what a replica shows is {} old: read what you act on inside the transaction that acts, or from the primary",
+                duration::text(lag)
+            ),
+            Change::Primary,
+            &[D, TWO, S][..],
+        ),
+        (
+            scenario.node.misfire.policy != Misfire::FireAll,
+            "make-up",
+            "what was missed is not made up for: let nodes that come late do what is not done".to_owned(),
+            Change::MakeUp,
+            &[L, K],
+        ),
+        (
+            scenario.node.policy.is_some(),
+            "own-policy",
+            "let nodes do after an attempt what the guard is made for".to_owned(),
+            Change::Policy(file.guard.policy()),
+            &[D, TWO, L, K, S],
+        ),
+        (
+            unlike,
+            "one-configuration",
+            "nodes that take the schedule for another, or work for another environment, do not share a guard: configure all of them alike"
+                .to_owned(),
+            Change::Alike,
+            &[D, TWO, L, K, C, E, S],
+        ),
+    ]
+    .into_iter()
+    .filter(|(applies, ..)| *applies)
+    .map(|(_, name, say, change, marks)| Advice {
+        name,
+        say,
+        change,
+        cures: broken.iter().copied().filter(|(_, mark)| marks.contains(mark)).collect(),
+    })
+    .filter(|advice| !advice.cures.is_empty())
+    .collect()
+}
+
 /// Other guards.
-fn swaps(guard: &'static dyn Strategy, broken: &[(FaultClass, Mark)]) -> Vec<Advice> {
+fn swaps(file: &DeploymentFile, broken: &[(FaultClass, Mark)]) -> Vec<Advice> {
+    let (guard, rules) = (file.guard, file.scenario.database.rules);
     let of = |swap: &Swap| {
         let fits = if swap.from.is_empty() { !terms(guard.name()).decided_in_transaction } else { swap.from.contains(&guard.name()) };
         let cures: Vec<(FaultClass, Mark)> = broken.iter().copied().filter(|(_, mark)| swap.marks.contains(mark)).collect();
-        let change = Change::guard(swap.to).filter(|_| fits && !cures.is_empty() && swap.to != guard.name())?;
+        let to = strategy::find(swap.to).filter(|to| to.runs_under(rules) && to.name() != guard.name())?;
+        if !fits || cures.is_empty() {
+            return None;
+        }
+        let change = Change::Guard(to);
         Some(Advice { name: swap.name, say: swap.say.to_owned(), change, cures })
     };
     let mut advice: Vec<Advice> = SWAPS.iter().filter_map(of).collect();
@@ -237,7 +368,6 @@ fn swaps(guard: &'static dyn Strategy, broken: &[(FaultClass, Mark)]) -> Vec<Adv
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy;
 
     /// A guard that is renamed must be renamed here.
     #[test]

@@ -57,3 +57,46 @@ fn a_longer_lease_is_waited_for() {
     let dual = Change::guard("dual-guard").unwrap().made(&file.scenario);
     assert_eq!(dual.strategy, "dual-guard");
 }
+
+/// A lease row that is kept until whoever slept over the boundary has come holds in the run in which it did not.
+#[test]
+fn a_row_is_kept_for_whoever_comes_late() {
+    let file = file("guard = \"lease-row\"\n[schedule]\nperiods = 1\n");
+    let witness = broken_by_a_pause(&file);
+    let advised = advise(&file, &[(FaultClass::Pause, D)]);
+    assert_eq!(advised.iter().map(|advice| advice.name).collect::<Vec<_>>(), ["keep-longer", "repetition"]);
+    assert_eq!(advised[0].change.line(), "lease = { at_least = \"47m\", ttl = \"47m\" }");
+    let kept = tried(&file, &witness, advised[0].change.clone());
+    assert_eq!(kept.witness, Replayed::Held);
+    let hardly = Change::AtLeast { least: 11.minutes(), ttl: 30.minutes() };
+    assert_eq!(tried(&file, &witness, hardly).witness, Replayed::Broke);
+}
+
+/// Each is advised where it was set, and is the deployment without it.
+#[test]
+fn what_was_set_is_taken_back() {
+    let lost = Mark::Letter(Letter::L);
+    let text = "guard = \"lease-set-px-checked\"\npolicy = \"skip\"\n[misfire]\npolicy = \"skip\"\n[database]\nreplica_lag = \"9s\"\n[[override]]\nnode = 1\nzone = \"UTC\"\n";
+    let file = file(text);
+    let advised = advise(&file, &[(FaultClass::Outage, lost), (FaultClass::Outage, D)]);
+    let lines: Vec<String> = advised.iter().take(4).map(|advice| advice.change.line()).collect();
+    assert_eq!(lines, ["database.replica_lag = \"0s\"", "misfire.policy = \"fire-all\"", "policy = \"retry-checked\"", "no [[override]]"]);
+    let plain = advised.iter().take(4).fold(file.scenario.clone(), |scenario, advice| advice.change.made(&scenario));
+    assert!(plain.is_claimed_for() && plain.database.replica_lag.is_zero());
+    let usual = DeploymentFile::read("d.toml", "guard = \"lease-set-px-checked\"\n").unwrap();
+    assert!(
+        advise(&usual, &[(FaultClass::Outage, lost), (FaultClass::Outage, D)]).iter().all(|advice| !lines.contains(&advice.change.line()))
+    );
+}
+
+/// What only PostgreSQL can do is not advised to somebody else.
+#[test]
+fn an_advice_runs_on_the_database_that_there_is() {
+    let advised = |rules: &str| {
+        let file = file(&format!("guard = \"dispatch-center\"\n[database]\nrules = \"{rules}\"\n"));
+        advise(&file, &[(FaultClass::Slow, D)]).into_iter().map(|advice| advice.change.line()).collect::<Vec<_>>()
+    };
+    assert_eq!(advised("mysql"), ["claim.stale_after = \"47m\"", "guard = \"table-key\""]);
+    let waits = Change::StaleAfter(47.minutes()).made(&file("guard = \"dispatch-center\"\n").scenario);
+    assert_eq!((waits.centre.timeout, waits.node.attention), (47.minutes(), 3.hours() + 37.minutes()));
+}
