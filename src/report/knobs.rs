@@ -1,8 +1,10 @@
 //! Every knob of a scenario, for people who write one: meaning, unit and bounds here, the
 //! default from [`Scenario::default`], so that it cannot be wrong.
 
+use crate::plan::duration;
 use crate::report::words::wrap;
 use crate::scenario::Scenario;
+use crate::settlement::Schedule;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -24,11 +26,19 @@ pub const ALL: &[Knob] = &[
     knob("nodes", "scheduler nodes", "1 to 32"),
     knob("players", "players", "1 to 10,000"),
     knob("earnings", "earnings in a period, a third within a minute of its end", "0 to 1,000"),
+    knob("time_scale", "by how much all constants are smaller than real ones; drawn faults are divided by it", "1 to 3,600"),
     knob("liveness_bound", "everything must be settled this long after the last boundary or healing", DURATION),
     knob("schedule.kind", "how boundaries are given", "cron or interval"),
     knob("schedule.cron", "when periods end: minute, hour, day of month, month, day of week", "cron text"),
     knob("schedule.zone", "in which time zone", "IANA name"),
     knob("schedule.from", "local time at which the run begins", "date and time"),
+    knob(
+        "schedule.gap",
+        "a local time that summer time skips comes at the end of the gap, as much later as that is long, or not",
+        "end, shift or skip",
+    ),
+    knob("schedule.fold", "a local time that comes twice: nodes wake the first time, the second, or both", "first, second or both"),
+    knob("schedule.every", "where kind is interval: the length of a period", "duration, at least 1ms"),
     knob("schedule.periods", "boundaries that the run watches", "1 to 1,000"),
     knob("node.jitter", "a node wakes up to this long after a boundary", "duration, 0s to 10m"),
     knob("node.poll", "time between two attempts at a period", "duration, 1ms to 1h"),
@@ -36,6 +46,9 @@ pub const ALL: &[Knob] = &[
     knob("node.work", "how long the job takes", "duration, 0s to 24h"),
     knob("node.timeout", "how long a client waits for a connection or an answer", DURATION),
     knob("node.step_jitter", "largest seeded pause before a client operation", DURATION),
+    knob("node.policy", "what a node does after an attempt; as its strategy has it if it is not said", "skip, retry or retry-checked"),
+    knob("node.misfire.policy", "what a node does about boundaries that it missed", "fire-all, fire-once or skip"),
+    knob("node.misfire.grace", "a boundary that is first seen so long after it is not missed", "duration, more than jitter and wake_after"),
     knob("guard.lease", "expiry of leases without renewal", "duration, at least 1ms"),
     knob("guard.setnx_lease", "expiry that lease-setnx-expire sets with its second command", "duration, at least 1ms"),
     knob("guard.machine_lease", "expiry of lease-machine-id", "duration, at least 1ms"),
@@ -50,6 +63,13 @@ pub const ALL: &[Knob] = &[
     knob("guard.dead_letter_after", "job errors after which a period is given up", "at least 1"),
     knob("guard.operator", "a human looks for alerts so often, and gives back what was given up; 0s: nobody", DURATION),
     knob("guard.wake_after", "table-key-published wakes this long after the boundary", DURATION),
+    knob("guard.key_prefix", "stands before every key in the lease store", "text"),
+    knob("clocks.error", "wrong clocks are wrong by at most this, either way", "duration, 0s to 24h"),
+    knob("clocks.drift_ppm", "drifting clocks run fast or slow by at most so many parts per million", "0 to 100,000"),
+    knob("job_lengths.p50", "the job's length is drawn for each run: half of them take at most so long", "duration, 0s to p95"),
+    knob("job_lengths.p95", "all but 5 of 100 are shorter", "duration, up to p99"),
+    knob("job_lengths.p99", "all but 1 of 100 are shorter", "duration, up to max"),
+    knob("job_lengths.max", "none is longer", "duration, up to 24h"),
     knob("network.latency_min", "smallest one-way latency", "duration, at least 1ms"),
     knob("network.latency_max", "largest one-way latency", DURATION),
     knob(
@@ -59,6 +79,13 @@ pub const ALL: &[Knob] = &[
     ),
     knob("database.lock_timeout", "how long a statement waits for another transaction", DURATION),
     knob("database.idle_in_transaction_timeout", "a session idle in a transaction is ended after this long", DURATION),
+    knob(
+        "database.replica_lag",
+        "what is read outside of transactions was committed so long ago, on a replica; 0s: the primary serves it",
+        DURATION,
+    ),
+    knob("database.pool.sessions", "a pooler in transaction mode has so many sessions of the server; none if it is not said", "1 to 1,000"),
+    knob("database.pool.round_robin", "it hands them out in turn; else the one that was used last goes first", "true or false"),
     knob("queue.block", "how long a consumer waits for a message before it asks again", "duration, 1ms to 1h"),
     knob("queue.listen", "how long after a boundary queue-consumer asks for messages", "duration, at least block"),
     knob("queue.answer", "how long the third party of queue-consumer takes", "duration, 0s to 24h"),
@@ -98,6 +125,13 @@ pub const ALL: &[Knob] = &[
     knob("row_lock.check_in", "time between two check-ins of a node at work", "duration, at least 1ms"),
     knob("row_lock.dead_after", "a node that has not checked in for this long seems dead", "duration, more than check_in"),
     knob("payout.key_retention", "how long the payout service remembers a key; 0s: for ever", DURATION),
+    knob("override.node", "a node that is configured otherwise, in a table `[[override]]` of its own", "0 to 31, each once"),
+    knob("override.zone", "it takes boundaries for those of this time zone", "IANA name, or offset"),
+    knob("override.cron", "it goes by this cron text", "cron text"),
+    knob("override.unscheduled", "it does not know the schedule", "true or false"),
+    knob("override.elsewhere", "it belongs to another environment, which shares the lease store", "true or false"),
+    knob("override.guard", "constants of its guard", "knobs of guard"),
+    knob("override.behaviour", "what it does otherwise", "knobs of node"),
 ];
 
 const fn knob(path: &'static str, about: &'static str, bounds: &'static str) -> Knob {
@@ -105,46 +139,66 @@ const fn knob(path: &'static str, about: &'static str, bounds: &'static str) -> 
 }
 
 impl Knob {
-    /// Its default, as TOML.
-    ///
-    /// # Panics
-    /// The knob is not part of a scenario; a test asks for all of them.
-    pub fn default(&self) -> String {
-        defaults().into_iter().find(|(path, _)| path == self.path).map(|(_, value)| value).expect("every knob is part of a scenario")
+    /// Its default, as TOML; `None` if the default deployment has nothing of the kind.
+    pub fn default(&self) -> Option<String> {
+        leaves(&Scenario::default()).into_iter().find(|(path, _)| path == self.path).map(|(_, value)| value.to_string())
     }
-}
-
-/// Path and TOML value of everything in the default scenario.
-fn defaults() -> Vec<(String, String)> {
-    leaves(&Scenario::default()).into_iter().map(|(path, value)| (path, value.to_string())).collect()
 }
 
 /// Path and TOML value of everything in a scenario.
 fn leaves(scenario: &Scenario) -> Vec<(String, toml::Value)> {
-    const KNOWN: &str = "a scenario has only values that TOML knows";
-    // What has its default is left out of files, and is a knob all the same.
-    let groups = [
-        ("queue", toml::Table::try_from(&scenario.queue)),
-        ("log", toml::Table::try_from(&scenario.log)),
-        ("centre", toml::Table::try_from(&scenario.centre)),
-        ("lease_row", toml::Table::try_from(&scenario.lease_row)),
-        ("slot_key", toml::Table::try_from(&scenario.slot_key)),
-        ("leader", toml::Table::try_from(&scenario.leader)),
-        ("row_lock", toml::Table::try_from(&scenario.row_lock)),
-        ("payout", toml::Table::try_from(&scenario.payout)),
-    ];
-    let mut whole = toml::Table::try_from(scenario).expect(KNOWN);
-    for (name, group) in groups {
-        whole.insert(name.to_owned(), group.expect(KNOWN).into());
-    }
     let mut leaves = Vec::new();
-    for (key, value) in whole {
+    flatten("", whole(scenario), &mut leaves);
+    leaves
+}
+
+fn flatten(at: &str, table: toml::Table, leaves: &mut Vec<(String, toml::Value)>) {
+    for (key, value) in table {
+        let path = if at.is_empty() { key } else { format!("{at}.{key}") };
         match value {
-            toml::Value::Table(inner) => leaves.extend(inner.into_iter().map(|(k, v)| (format!("{key}.{k}"), v))),
-            other => leaves.push((key, other)),
+            toml::Value::Table(inner) => flatten(&path, inner, leaves),
+            leaf => leaves.push((path, leaf)),
         }
     }
-    leaves
+}
+
+/// A scenario with all that is in it: what has its default is left out of files, and is a knob all the same.
+fn whole(scenario: &Scenario) -> toml::Table {
+    let Scenario { node, guard, database, .. } = scenario;
+    let mut left_out = vec![
+        ("time_scale", value(&scenario.time_scale)),
+        ("queue", value(&scenario.queue)),
+        ("log", value(&scenario.log)),
+        ("centre", value(&scenario.centre)),
+        ("lease_row", value(&scenario.lease_row)),
+        ("slot_key", value(&scenario.slot_key)),
+        ("leader", value(&scenario.leader)),
+        ("row_lock", value(&scenario.row_lock)),
+        ("payout", value(&scenario.payout)),
+        ("clocks", value(&scenario.clocks)),
+        ("node.misfire", value(&node.misfire)),
+        ("guard.key_prefix", value(&guard.key_prefix)),
+        ("database.replica_lag", value(&duration::text(database.replica_lag))),
+    ];
+    if let Schedule::Cron { gap, fold, .. } = &scenario.schedule {
+        left_out.extend([("schedule.gap", value(gap)), ("schedule.fold", value(fold))]);
+    }
+    let mut whole = match value(scenario) {
+        toml::Value::Table(whole) => whole,
+        other => unreachable!("a scenario is a table, not {other}"),
+    };
+    for (path, part) in left_out {
+        let (group, name) = path.split_once('.').map_or((None, path), |(group, name)| (Some(group), name));
+        match group.and_then(|group| whole.get_mut(group)).and_then(toml::Value::as_table_mut) {
+            Some(inner) => inner.insert(name.to_owned(), part),
+            None => whole.insert(name.to_owned(), part),
+        };
+    }
+    whole
+}
+
+fn value(knobs: &impl Serialize) -> toml::Value {
+    toml::Value::try_from(knobs).expect("a scenario has only values that TOML knows")
 }
 
 /// A knob of a run that is not what its deployment has.
@@ -185,12 +239,59 @@ pub fn told(drawn: &[Drawn], width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use std::time::Duration;
 
-    /// A knob that is added to the scenario and not here, or taken away there and not here, fails.
+    /// What may stand in a table of a scenario, also what files leave out: what is said about a name that may not.
+    fn names(table: &str) -> Vec<String> {
+        let text = match table {
+            "" => "\"?\" = 0\n".to_owned(),
+            "override" => "[[override]]\n\"?\" = 0\n".to_owned(),
+            table => format!("[{table}]\n\"?\" = 0\n"),
+        };
+        let error = toml::from_str::<Scenario>(&text).expect_err("there is no knob `?`");
+        let names = error.message().strip_prefix("unknown field `?`, expected ").unwrap_or_default();
+        names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    fn paths(table: &str, found: &mut BTreeSet<String>) {
+        for name in names(table) {
+            let path = if table.is_empty() { name } else { format!("{table}.{name}") };
+            let leaf = table == "override" || names(&path).is_empty();
+            if leaf {
+                found.insert(path);
+            } else {
+                paths(&path, found);
+            }
+        }
+    }
+
+    /// A knob that is added to a scenario and not here, or taken away there and not here, fails, whether or not files leave it out.
     #[test]
     fn the_list_is_the_scenario() {
         let listed: BTreeSet<String> = ALL.iter().map(|knob| knob.path.to_owned()).collect();
-        let deployed: BTreeSet<String> = defaults().into_iter().map(|(path, _)| path).collect();
-        assert_eq!(listed, deployed);
+        let mut there = BTreeSet::new();
+        paths("", &mut there);
+        assert!(there.contains("node.misfire.grace") && there.contains("override.zone"), "{there:?}");
+        assert_eq!(listed, there);
+    }
+
+    /// What has a default is shown with it, also if files leave it out.
+    #[test]
+    fn only_what_is_not_there_has_no_default() {
+        let without: Vec<&str> = ALL.iter().filter(|knob| knob.default().is_none()).map(|knob| knob.path).collect();
+        let not_there = ["schedule.every", "node.policy", "job_lengths.", "database.pool.", "override."];
+        assert!(without.iter().all(|path| not_there.iter().any(|start| path.starts_with(start))), "{without:?}");
+        assert_eq!(without.len(), 15);
+    }
+
+    /// A knob that files leave out is told with what the deployment has, and once it is said, with what it was.
+    #[test]
+    fn what_files_leave_out_is_compared_too() {
+        let given = Scenario::default();
+        let mut of = given.clone();
+        of.node.misfire.grace = Duration::from_mins(3);
+        of.database.replica_lag = Duration::from_secs(5);
+        assert_eq!(told(&drawn(&of, &given), 100)[0], "knobs: database.replica_lag 5s (not 0s), node.misfire.grace 3m (not 2m)");
+        assert!(drawn(&given, &given).is_empty());
     }
 }

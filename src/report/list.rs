@@ -50,8 +50,9 @@ pub fn render(strategies: &[&dyn Strategy], width: usize) -> String {
         [bold(id.name()), letter, plain(id.about())]
     };
     columns(&mut out, &InvariantId::ALL.map(invariant), width);
-    out.push_str(&heading("\nKnobs of a scenario", "default, then meaning; durations are written 250ms, 30s, 40m, 1h 30m"));
-    let knob = |k: &knobs::Knob| [bold(k.path), plain(&k.default()), plain(&format!("{} ({})", k.about, k.bounds))];
+    out.push_str(&heading("\nKnobs of a scenario", "default (–: none), then meaning; durations are written 250ms, 30s, 40m, 1h 30m"));
+    let knob =
+        |k: &knobs::Knob| [bold(k.path), plain(k.default().as_deref().unwrap_or("–")), plain(&format!("{} ({})", k.about, k.bounds))];
     columns(&mut out, &knobs::ALL.iter().map(knob).collect::<Vec<_>>(), width);
     out.push_str(&heading("\nKnown differences", "of the simulated servers from real ones, and why they are left"));
     let difference = |d: &Difference| [bold(d.id), faint(d.server), plain(&format!("{} (why: {})", d.what, d.why))];
@@ -208,7 +209,7 @@ struct ListedInvariant {
 #[derive(Serialize)]
 struct ListedKnob {
     path: &'static str,
-    default: String,
+    default: Option<String>,
     bounds: &'static str,
     about: &'static str,
 }
