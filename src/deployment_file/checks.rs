@@ -10,7 +10,7 @@ mod nodes;
 use crate::deployment_file::terms::{Constant, terms};
 use crate::deployment_file::{DeploymentFile, Place, keys};
 use crate::plan::duration;
-use crate::scenario::{Recovers, RowClock};
+use crate::scenario::{Recovers, RowClock, Scenario};
 use crate::strategy::Policy;
 use std::time::Duration;
 
@@ -212,8 +212,9 @@ impl Found<'_> {
     /// A row that each node compares with its own clock: whoever comes for a boundary has waited until that clock shows it, so
     /// it does not matter how far two of them are apart.
     fn kept_by_own_clocks(&self) -> bool {
-        let row = &self.file.scenario.lease_row;
-        self.file.guard.name() == "lease-row" && row.clock == RowClock::Application && !row.at_least.is_zero()
+        let Scenario { lease_row, node, .. } = &self.file.scenario;
+        let own = self.file.guard.name() == "lease-row" && lease_row.clock == RowClock::Application;
+        own && node.work.max(lease_row.at_least) > node.jitter
     }
 
     fn claim(&mut self) {

@@ -50,7 +50,11 @@ impl Found<'_> {
                 (Severity::Danger, "a node that looks sooner finds nothing, and does the job again")
             };
             let what = format!("what a node reads before it acts may be {} old: {costs}", text(database.replica_lag));
-            let cure = "read inside the transaction that writes, which the primary serves, and let a unique key decide there: `guard = \"table-key\"`";
+            let cure = if decided {
+                "read from the primary, if work that is done in vain costs more than a read"
+            } else {
+                "read inside the transaction that writes, which the primary serves, and let a unique key decide there: `guard = \"table-key\"`"
+            };
             self.note("stale-look", severity, "database.replica_lag", what, cure.to_owned());
         }
         if let Some(pool) = database.pool.filter(|_| guard.name() == "advisory-lock") {

@@ -105,13 +105,18 @@ impl Found<'_> {
             (Severity::Danger, "")
         };
         let but = if early.is_zero() { "" } else { but };
+        let cure = if decided {
+            ""
+        } else {
+            ", and ask the database's clock inside the transaction whether the run is due: `guard = \"table-key\"`"
+        };
         self.note_of(
             other.node,
             "zones-differ",
             severity,
             key,
             format!("{id} {when}{but}"),
-            "give all nodes one zone and one cron text, and ask the database's clock inside the transaction whether the run is due: `guard = \"table-key\"`".to_owned(),
+            format!("give all nodes one zone and one cron text{cure}"),
         );
     }
 

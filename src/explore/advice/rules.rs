@@ -256,7 +256,7 @@ fn constants(file: &DeploymentFile, broken: &[(FaultClass, Mark)]) -> Vec<Advice
         ),
         // Under retry the next node repeats the job as soon as the holder lets go, however long it might have held on.
         (Some(ttl), None, _) if ttl < need && terms.renew_every.is_none() && file.policy() != Policy::Retry => {
-            hold("hold-longer", format!("hold the lease at least {}: {sum}; whoever dies holds it as long", text(need)), Change::Ttl(need))
+            hold("hold-longer", format!("hold the lease at least {}: {sum}; whoever dies holds it as long", text(need)), Change::Ttl(need));
         }
         (None, _, Some(stale)) if stale < need && terms.heartbeat.is_none() => hold(
             "wait-longer",
