@@ -117,7 +117,7 @@ impl Profile {
 }
 
 /// Lays `own` over `knobs`, table by table. A schedule of another kind takes the place of the whole one.
-fn lay(knobs: &mut toml::Table, own: &toml::Table) {
+pub(crate) fn lay(knobs: &mut toml::Table, own: &toml::Table) {
     for (key, value) in own {
         match (knobs.get_mut(key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above)) if !above.contains_key("kind") => lay(below, above),

@@ -1,6 +1,7 @@
 //! What stands in the file of an incident.
 
 use crate::plan::FaultPlan;
+use crate::profile::{self, lay};
 use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -68,7 +69,7 @@ pub struct Incident {
     /// The run's seed.
     #[serde(default = "one")]
     pub seed: u64,
-    /// `strategy = "…"`, and the knobs that differ from the calm deployment of one period.
+    /// `strategy = "…"` or `profile = "…"`, and the knobs that differ from its calm deployment of one period.
     deployment: Table,
     /// What goes wrong.
     #[serde(default)]
@@ -136,7 +137,7 @@ impl Incident {
     /// It is not a deployment.
     pub fn fixed_deployment(&self) -> Result<Scenario, String> {
         let mut all = self.deployment.clone();
-        laid_over(&mut all, &self.fix.deployment);
+        lay(&mut all, &self.fix.deployment);
         deployed(&all)
     }
 }
@@ -157,28 +158,30 @@ impl Unexpressed {
     }
 }
 
-/// The calm deployment of one period of the named strategy, with some knobs set.
+/// The calm deployment of one period of the named strategy, or that of the named profile, with some knobs set.
 fn deployed(knobs: &Table) -> Result<Scenario, String> {
-    let strategy = knobs.get("strategy").and_then(Value::as_str).ok_or("names no `strategy` in its deployment")?;
-    let usual = Scenario::calm(strategy).of_one_period();
-    let mut all = Table::try_from(&usual).map_err(|e| e.to_string())?;
-    laid_over(&mut all, knobs);
+    let mut knobs = knobs.clone();
+    let profile = knobs.remove("profile");
+    let usual = match (profile.as_ref().and_then(Value::as_str), knobs.get("strategy").and_then(Value::as_str)) {
+        (Some(name), _) => profile::find(name).ok_or_else(|| unknown(name))?.scenario(),
+        (None, Some(strategy)) => Scenario::calm(strategy),
+        (None, None) => return Err("names neither a `strategy` nor a `profile` in its deployment".to_owned()),
+    };
+    let mut all = Table::try_from(&usual.of_one_period()).map_err(|e| e.to_string())?;
+    lay(&mut all, &knobs);
     all.try_into().map_err(|e: toml::de::Error| e.to_string())
 }
 
-/// Sets what `over` says, and leaves the rest.
-fn laid_over(under: &mut Table, over: &Table) {
-    for (key, value) in over {
-        match (under.get_mut(key), value) {
-            (Some(Value::Table(under)), Value::Table(over)) => laid_over(under, over),
-            _ => drop(under.insert(key.clone(), value.clone())),
-        }
-    }
+fn unknown(profile: &str) -> String {
+    let known: Vec<&str> = profile::all().iter().map(|profile| profile.name.as_str()).collect();
+    format!("names the unknown profile `{profile}`; write one of {}", known.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settlement::Schedule;
+    use crate::time::Span;
 
     #[test]
     fn knobs_lie_over_the_usual_ones_and_a_fix_over_both() {
@@ -198,5 +201,22 @@ mod tests {
             deployment = { strategy = \"lease-set-px\", guard = { leese = \"5m\" } }\nfix = { what = \"w\", deployment = {} }\n";
         assert!(Incident::read("B1", text).unwrap().deployment().unwrap_err().contains("leese"));
         assert!(Incident::read("B1", &text.replace("damage", "demage")).unwrap_err().contains("demage"));
+    }
+
+    /// A report about a system that we have a profile of: its constants, one period, and the same knobs over them.
+    #[test]
+    fn a_profile_stands_for_a_system() {
+        let text = "source = \"a/b#1\"\ntitle = \"t\"\ndamage = \"twice\"\nevidence = \"A\"\nknobs = []\nhappened = \"h\"\nhere = \"h\"\nbreaks = \"settled-once\"\n\
+            deployment = { profile = \"shedlock\", nodes = 2, schedule = { kind = \"interval\", every = \"1h\", periods = 2 } }\n\
+            fix = { what = \"w\", deployment = { lease_row = { at_least = \"5m\" } } }\n";
+        let read = Incident::read("B1", text).unwrap();
+        let (broken, fixed) = (read.deployment().unwrap(), read.fixed_deployment().unwrap());
+        let profile = profile::find("shedlock").unwrap().scenario();
+        assert_eq!((broken.strategy.as_str(), broken.nodes, &broken.lease_row), ("lease-row", 2, &profile.lease_row));
+        assert_eq!(broken.schedule, Schedule::Interval { every: 1.hours(), periods: 2 });
+        assert_eq!((fixed.lease_row.at_least, fixed.lease_row.at_most), (5.minutes(), profile.lease_row.at_most));
+        let said = |text: &str| Incident::read("B1", text).unwrap().deployment().unwrap_err();
+        assert!(said(&text.replace("shedlock", "shredlock")).contains("`shredlock`; write one of shedlock, "));
+        assert!(said(&text.replace("profile = \"shedlock\", ", "")).contains("neither a `strategy` nor a `profile`"));
     }
 }
