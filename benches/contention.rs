@@ -14,7 +14,6 @@ use criterion::{BatchSize, BenchmarkGroup, BenchmarkId, Criterion, SamplingMode,
 use onceproof::plan::FaultPlan;
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
-use onceproof::settlement::Schedule;
 use onceproof::strategy::catalogue;
 use onceproof::trace::{Event, Phase, StepName};
 use onceproof::world::{Deployment, EngineKind, Run};
@@ -32,8 +31,7 @@ const RUNS: u64 = 15;
 
 /// One period, calm.
 fn deployment(strategy: &str, nodes: u8) -> Deployment {
-    let Schedule::Cron { cron, zone, from, .. } = Schedule::default() else { panic!("the default schedule is a cron expression") };
-    let scenario = Scenario { nodes, schedule: Schedule::Cron { cron, zone, from, periods: 1 }, ..Scenario::calm(strategy) };
+    let scenario = Scenario { nodes, ..Scenario::calm(strategy).of_one_period() };
     Deployment::new(&scenario, EngineKind::Event).expect("one period of the default scenario is valid")
 }
 

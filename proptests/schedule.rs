@@ -46,7 +46,9 @@ impl Monthly {
         let days: Vec<String> = self.days.iter().map(i8::to_string).collect();
         let cron = format!("{} {} {} * *", self.time.minute(), self.time.hour(), days.join(","));
         let (zone, from) = (self.zone.to_owned(), self.from.at(0, 0, 0, 0));
-        Schedule::Cron { cron, zone, from, periods: self.periods, gap: Gap::default(), fold: Fold::default() }.calendar().expect("a good schedule")
+        Schedule::Cron { cron, zone, from, periods: self.periods, gap: Gap::default(), fold: Fold::default() }
+            .calendar()
+            .expect("a good schedule")
     }
 
     /// The oracle: walks over the civil days, one by one, and asks the zone when their boundary is.

@@ -97,7 +97,7 @@ impl Strategy for Habitual {
             Habit::UndeclaredStep => context.work_step("upload", context.sleep(1.seconds())).await?,
             Habit::Typo => drop(context.postgres("upload", async |db| db.query("SELECT 1 FROM setlement", &[]).await).await?),
             Habit::AskMuch => {
-                let _ = context.postgres("upload", async |db| db.query("SELECT pg_try_advisory_lock(1)", &[]).await).await;
+                let _ = context.postgres("upload", async |db| db.query("SELECT pg_notify('upload', '')", &[]).await).await;
             }
             Habit::AskMuchOfTheStore => {
                 let _ = context.redis("upload", async |mut redis| redis::pipe().atomic().del("key").exec_async(&mut redis).await).await;

@@ -167,7 +167,7 @@ fn deployed(knobs: &Table) -> Result<Scenario, String> {
         (None, Some(strategy)) => Scenario::calm(strategy),
         (None, None) => return Err("names neither a `strategy` nor a `profile` in its deployment".to_owned()),
     };
-    let mut all = Table::try_from(&usual.of_one_period()).map_err(|e| e.to_string())?;
+    let mut all = Table::try_from(usual.of_one_period()).map_err(|e| e.to_string())?;
     lay(&mut all, &knobs);
     all.try_into().map_err(|e: toml::de::Error| e.to_string())
 }

@@ -166,12 +166,14 @@ impl Teller<'_> {
             }
             Event::LeaseLost { holder } => self.say(at, Voice::World("lease"), format!("loses the lease of {holder}")),
             Event::LeaseReturned { holder } => self.say(at, Voice::World("lease"), format!("has a lease of {holder} again that was over")),
-            Event::Pushed { by, message } => self.say(at, Voice::World("lease"), format!("takes message {message} of {by}")),
-            Event::Moved { by, message } => self.say(at, Voice::World("lease"), format!("moves message {message} for {by}")),
-            Event::Popped { by, message } => self.say(at, Voice::World("lease"), format!("hands message {message} out to {by}")),
-            Event::MessageLost { message } => self.say(at, Voice::World("lease"), format!("loses message {message}")),
-            Event::MessageReturned { message } => {
-                self.say(at, Voice::World("lease"), format!("has message {message} again, which had been taken"));
+            Event::Pushed { .. }
+            | Event::Moved { .. }
+            | Event::Popped { .. }
+            | Event::MessageLost { .. }
+            | Event::MessageReturned { .. }
+            | Event::Redelivered { .. } => self.message(at, event),
+            Event::Prepared { .. } | Event::PreparedEnded { .. } | Event::PaymentsPrepared { .. } | Event::PaymentsEnded { .. } => {
+                self.in_doubt(at, event);
             }
             Event::LogLeads { host, term } => self.say(at, Voice::World("log"), format!("is led by {host} in term {term}")),
             Event::LogGranted { to, token, .. } if !self.attempts.uneventful(to, n) => {
@@ -180,9 +182,6 @@ impl Teller<'_> {
             Event::Dispatched { to, period } => self.say(at, Voice::World("centre"), format!("gives {period} to {to}")),
             Event::LogDecided { period, to, token } => {
                 self.say(at, Voice::World("log"), format!("decides that {to} settles {period}, token {token}"));
-            }
-            Event::Redelivered { to, message, .. } => {
-                self.say(at, Voice::World("lease"), format!("hands message {message} out once more, to {to}"));
             }
             Event::Voted { store, vote: vote @ (Vote::Expired { .. } | Vote::Lost { .. } | Vote::Returned { .. }) } => {
                 self.say(at, Voice::World("lease"), format!("{store}: {vote}"));
@@ -201,18 +200,6 @@ impl Teller<'_> {
             Event::Paid { rank, player, amount, keyed, period } => self.paid(at, &format!("{period}, rank {rank}"), player, amount, keyed),
             Event::PaymentRepeated { period, rank, player } => {
                 self.say(at, Voice::World("payout"), format!("knows the key for {period}, rank {rank}: does not pay {player} again"));
-            }
-            Event::Prepared { tx, by } => self.say(at, Voice::World("db"), format!("has prepared {tx} of {by}: it is in doubt")),
-            Event::PreparedEnded { tx, by, committed } => {
-                let how = if committed { "commits" } else { "rolls back" };
-                self.say(at, Voice::World("db"), format!("{how} the prepared {tx}, because {by} says so"));
-            }
-            Event::PaymentsPrepared { number, period, by } => {
-                self.say(at, Voice::World("payout"), format!("has prepared payments {number} of {by} for {period}: they are in doubt"));
-            }
-            Event::PaymentsEnded { number, by, committed } => {
-                let how = if committed { "makes" } else { "gives up" };
-                self.say(at, Voice::World("payout"), format!("{how} the prepared payments {number}, because {by} says so"));
             }
             Event::Cut { .. } | Event::Healed { .. } => unreachable!("told with all links that change at the same time"),
             Event::Booted { incarnation: 0, .. }
@@ -241,6 +228,42 @@ impl Teller<'_> {
             | Event::Alerted { .. }
             | Event::AlertHandled { .. }
             | Event::Delivered { .. } => {}
+        }
+    }
+
+    /// What becomes of messages in the lease store's lists.
+    fn message(&mut self, at: SimTime, event: Event) {
+        match event {
+            Event::Pushed { by, message } => self.say(at, Voice::World("lease"), format!("takes message {message} of {by}")),
+            Event::Moved { by, message } => self.say(at, Voice::World("lease"), format!("moves message {message} for {by}")),
+            Event::Popped { by, message } => self.say(at, Voice::World("lease"), format!("hands message {message} out to {by}")),
+            Event::MessageLost { message } => self.say(at, Voice::World("lease"), format!("loses message {message}")),
+            Event::MessageReturned { message } => {
+                self.say(at, Voice::World("lease"), format!("has message {message} again, which had been taken"));
+            }
+            Event::Redelivered { to, message, .. } => {
+                self.say(at, Voice::World("lease"), format!("hands message {message} out once more, to {to}"));
+            }
+            other => unreachable!("{other:?} is about no message"),
+        }
+    }
+
+    /// What is prepared, and how it ends.
+    fn in_doubt(&mut self, at: SimTime, event: Event) {
+        match event {
+            Event::Prepared { tx, by } => self.say(at, Voice::World("db"), format!("has prepared {tx} of {by}: it is in doubt")),
+            Event::PreparedEnded { tx, by, committed } => {
+                let how = if committed { "commits" } else { "rolls back" };
+                self.say(at, Voice::World("db"), format!("{how} the prepared {tx}, because {by} says so"));
+            }
+            Event::PaymentsPrepared { number, period, by } => {
+                self.say(at, Voice::World("payout"), format!("has prepared payments {number} of {by} for {period}: they are in doubt"));
+            }
+            Event::PaymentsEnded { number, by, committed } => {
+                let how = if committed { "makes" } else { "gives up" };
+                self.say(at, Voice::World("payout"), format!("{how} the prepared payments {number}, because {by} says so"));
+            }
+            other => unreachable!("{other:?} prepares nothing"),
         }
     }
 
