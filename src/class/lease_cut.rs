@@ -20,7 +20,10 @@ impl Class for LeaseCut {
     }
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
-        let cut = draw.on_a_node(|draw, host| cut(draw, host, Target::Host(HostId::Lease)));
+        // Behind the last question to the store a cut disturbs nobody.
+        let last = draw.steps.iter().rposition(|step| matches!(step.peer, Some(HostId::Lease | HostId::FurtherLease(_)))).unwrap_or(0);
+        let until: Vec<Step> = draw.steps.iter().take(last + 1).copied().collect();
+        let cut = draw.on_a_node_in(|step| until.contains(&step), |draw, host| cut(draw, host, Target::Host(HostId::Lease)));
         cut.iter().flat_map(|fault| draw.at_stores(fault)).collect()
     }
 
