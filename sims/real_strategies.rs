@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 const NODES: u8 = 3;
 /// Guards that guard nothing, or too late.
-const CONTROLS: [&str; 3] = ["no-guard", "local-mutex", "table-key-marker-last-apart"];
+const CONTROLS: [&str; 4] = ["no-guard", "local-mutex", "table-key-marker-last-apart", "queue-marker"];
 
 /// What one attempt came to.
 type Outcome = Result<Belief, Error>;

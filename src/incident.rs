@@ -34,7 +34,6 @@ incidents! {
     "B16"
     "B17"
     "B19"
-    "B20"
     "B22"
     "B23"
     "B25"
@@ -52,7 +51,6 @@ incidents! {
     "B43"
     "B44"
     "B46"
-    "B47"
     "B49"
     "B50"
     "B52"
@@ -114,7 +112,6 @@ incidents! {
     "B149"
     "B151"
     "B154"
-    "B155"
 }
 
 /// Every incident that is reproduced, in the order of their numbers.
