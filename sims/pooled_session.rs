@@ -1,7 +1,7 @@
 //! A pooler in transaction mode stands before the database: the session on which a lock was taken is
 //! lent to whoever comes next. Nothing goes wrong but that.
 
-use crate::stage::{both_of, one_period};
+use crate::stage::{Played, both_of, one_period};
 use onceproof::plan::FaultPlan;
 use onceproof::scenario::{PoolKnobs, Scenario};
 
@@ -23,7 +23,7 @@ fn everybody_holds_the_lock() {
 /// The control: a session of one's own, and what decides inside a transaction behind the same pooler.
 #[test]
 fn a_transaction_has_one_session() {
-    both_of(&one_period("advisory-lock"), &FaultPlan::none(), |played| played.holds());
+    both_of(&one_period("advisory-lock"), &FaultPlan::none(), Played::holds);
     for strategy in ["table-key", "lease-fenced", "two-phase-commit"] {
         both_of(&behind_a_pooler(strategy), &FaultPlan::none(), |played| {
             assert_eq!(played.settlements(), 1);

@@ -68,7 +68,7 @@ fn who_ends_its_job_first_is_never_alone_without_its_guard() {
         let plan = stops(StopOrder::JobFirst, 0).scaled(deployment.scenario().time_scale);
         let run = deployment.run(Seed(2026), &plan).expect("nothing to refuse");
         let events: Vec<Event> = run.trace.events().copied().collect();
-        let at = |is: &dyn Fn(&Event) -> bool| events.iter().position(|e| is(e)).expect("it happened");
+        let at = |is: &dyn Fn(&Event) -> bool| events.iter().position(is).expect("it happened");
         let told = at(&|e| matches!(e, Event::ToldToStop { .. }));
         let Event::ToldToStop { host } = events[told] else { unreachable!() };
         let exit = at(&|e| *e == Event::Crashed { host });
