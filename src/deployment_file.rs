@@ -2,7 +2,7 @@
 //!
 //! [`keys`] is the list of everything that may stand in it; reader, JSON [`schema`] and hints come
 //! from it, so they cannot disagree. [`read`](mod@read) turns text into typed entries and finds what is wrong
-//! with each; [`build`] makes a [`Scenario`] of them and finds what is wrong between them; all
+//! with each; `build` makes a [`Scenario`] of them and finds what is wrong between them; all
 //! [`mistake`]s are told at once, with their places. [`checks`] then says what can be known without a
 //! single run.
 //!
