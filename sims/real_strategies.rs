@@ -227,6 +227,10 @@ fn runs_on(server: Server, url: &str, strategy: &dyn Strategy) -> bool {
     if server.dialect == Dialect::MySql && !strategy.runs_under(Rules::InnodbRepeatableRead) {
         return false;
     }
+    if makes(strategy, "queue.pop") {
+        println!("{} is not played: it listens for messages longer than a test lasts", strategy.name());
+        return false;
+    }
     let asked = |server: &HostId| strategy.steps().iter().any(|step| step.peer == Some(*server));
     if let Some(nobody) = HostId::ON_DEMAND.into_iter().find(asked) {
         println!("{} is not played: it asks {nobody}, and there is no real one here", strategy.name());
