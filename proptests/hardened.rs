@@ -55,7 +55,10 @@ fn rows(which: impl Fn(&dyn strategy::Strategy) -> bool) -> Rows {
 fn cases(rows: Rows, plans: impl Strategy<Value = Draft>) -> impl Strategy<Value = Case> {
     (any::<Index>(), deployment::scenario(), any::<u64>(), plans).prop_map(move |(row, scenario, seed, draft)| {
         let row = *row.get(rows);
-        let scenario = Scenario { strategy: row.name().to_owned(), ..scenario };
+        let mut scenario = Scenario { strategy: row.name().to_owned(), ..scenario };
+        if !row.runs_under(scenario.database.rules) {
+            scenario.database.rules = Rules::default();
+        }
         let calendar = scenario.schedule.calendar().expect("only good schedules are drawn");
         let plan = draft.plan(Seed(seed), &scenario, &calendar, row.steps());
         Case { scenario: deployment::patient(scenario, &plan), class: draft.class(), seed: Seed(seed), plan }

@@ -162,7 +162,7 @@ proptest! {
     }
 
     /// Faults at a time are healed when `healed_by` says; faults at a step last no longer than `longest_at_a_step`;
-    /// only clocks stay wrong.
+    /// only clocks and time zones stay wrong.
     #[test]
     fn every_drawn_plan_heals(class in classes(), seed: u64, (scenario, calendar) in deployment()) {
         let (healed_by, longest) = (class::healed_by(&scenario, &calendar), class::longest_at_a_step(&scenario));
@@ -170,7 +170,7 @@ proptest! {
             for fault in class.plan(Seed(seed), &scenario, &calendar, strategy.steps()).faults {
                 match (&fault.when, fault.harm.heals_after()) {
                     (_, None) => {
-                        let clock = matches!(fault.harm, Harm::ClockOffset { .. } | Harm::ClockDrift { .. });
+                        let clock = matches!(fault.harm, Harm::ClockOffset { .. } | Harm::ClockDrift { .. } | Harm::Zone { .. });
                         prop_assert!(clock, "{fault:?} never heals");
                     }
                     (Trigger::At { at_ms }, Some(lasts)) => prop_assert!(*at_ms + lasts <= healed_by, "{fault:?} after {healed_by}"),
