@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 15] = [
     &["world"],
     &["explore"],
     &["incident"],
-    &["report"],
+    &["report", "page"],
     &["check"],
     &["cli", "main"],
 ];

@@ -121,6 +121,7 @@ pub mod invariant;
 pub mod explore;
 pub mod incident;
 pub mod report;
+pub mod page;
 pub mod check;
 pub mod cli;
 

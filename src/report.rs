@@ -17,8 +17,8 @@ pub mod run;
 pub mod shard;
 pub mod shrink;
 pub mod story;
-
 pub mod table;
+pub mod twin;
 pub mod words;
 
 mod paint;

@@ -1,0 +1,32 @@
+//! What all pages have: head, styles, colours, footer.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// Styles of all pages.
+const STYLE: &str = include_str!("style.css");
+
+/// Nothing may be loaded from anywhere.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// A whole page. `script` runs at its end.
+pub fn page(title: &str, body: &Markup, script: &str) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (body)
+                @if !script.is_empty() {
+                    script { (PreEscaped(script)) }
+                }
+            }
+        }
+    }
+}

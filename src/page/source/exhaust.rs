@@ -1,0 +1,64 @@
+//! `exhaust.json`, as a page reads it. Its fields are documented in `reports/README.md`.
+
+use crate::page::source::verdicts::First;
+use serde::Deserialize;
+
+/// Every single fault, or every pair.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "reports/README.md documents every field")]
+pub struct Exhaust {
+    pub format: u32,
+    pub onceproof: String,
+    /// `single` or `pairs`.
+    pub faults: String,
+    pub as_expected: bool,
+    pub strategies: Vec<Strategy>,
+}
+
+/// A strategy.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "reports/README.md documents every field")]
+pub struct Strategy {
+    pub name: String,
+    pub rules: String,
+    pub seed: String,
+    pub as_expected: bool,
+    pub steps: u64,
+    pub runs: u64,
+    pub felt: u64,
+    pub pruned: u64,
+    pub later: u64,
+    pub calm: Vec<String>,
+    pub unmade: Vec<String>,
+    pub unreached: Vec<String>,
+    pub kinds: Vec<Kind>,
+}
+
+/// A kind of fault.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "reports/README.md documents every field")]
+pub struct Kind {
+    pub kind: String,
+    pub class: String,
+    pub phase: String,
+    pub runs: u64,
+    pub felt: u64,
+    pub as_expected: bool,
+    pub broken: Vec<Broken>,
+    pub witness: Option<String>,
+}
+
+/// What broke.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "reports/README.md documents every field")]
+pub struct Broken {
+    pub letter: String,
+    pub runs: u64,
+    pub inherited: bool,
+    pub surprising: bool,
+    pub first: First,
+}
