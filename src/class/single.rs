@@ -73,7 +73,7 @@ impl Kind {
 }
 
 /// Every kind, in the order of reports. The first seven fault points are those of the table's column.
-pub static KINDS: [Kind; 38] = [
+pub static KINDS: [Kind; 47] = [
     Kind::core("crash-before", FaultClass::Crash, Phase::Before, Needs::Nothing, crash),
     Kind::core("crash-sent", FaultClass::Crash, Phase::Sent, Needs::Request, crash),
     Kind::core("crash-after", FaultClass::Crash, Phase::After, Needs::Nothing, crash),
@@ -134,6 +134,16 @@ pub static KINDS: [Kind; 38] = [
         store: FURTHER,
         back_after: real(s, 10.seconds()),
     }),
+    // The members of the log are not alike: one of them leads.
+    Kind::of_log("log-0-restart", Phase::Sent, |s| restart(s, Target::Host(HostId::Log(0)))),
+    Kind::of_log("log-1-restart", Phase::Sent, |s| restart(s, Target::Host(HostId::Log(1)))),
+    Kind::of_log("log-2-restart", Phase::Sent, |s| restart(s, Target::Host(HostId::Log(2)))),
+    Kind::of_log("log-0-paused", Phase::Before, |s| pause_of(s, Target::Host(HostId::Log(0)))),
+    Kind::of_log("log-1-paused", Phase::Before, |s| pause_of(s, Target::Host(HostId::Log(1)))),
+    Kind::of_log("log-2-paused", Phase::Before, |s| pause_of(s, Target::Host(HostId::Log(2)))),
+    Kind::of_log("log-0-cut", Phase::Before, |s| cut_of(s, Target::Host(HostId::Log(0)), Target::Everyone, Direction::Both)),
+    Kind::of_log("log-1-cut", Phase::Before, |s| cut_of(s, Target::Host(HostId::Log(1)), Target::Everyone, Direction::Both)),
+    Kind::of_log("log-2-cut", Phase::Before, |s| cut_of(s, Target::Host(HostId::Log(2)), Target::Everyone, Direction::Both)),
 ];
 
 const LEASE: Target = Target::Host(HostId::Lease);
@@ -147,6 +157,11 @@ impl Kind {
 
     const fn more(name: &'static str, class: FaultClass, phase: Phase, needs: Needs, harm: fn(&Scenario) -> Harm) -> Kind {
         Kind { name, class, phase, core: false, needs, harm }
+    }
+
+    /// At the requests to the log.
+    const fn of_log(name: &'static str, phase: Phase, harm: fn(&Scenario) -> Harm) -> Kind {
+        Kind::more(name, FaultClass::LogFault, phase, Needs::RequestTo(HostId::Log(0)), harm)
     }
 }
 
@@ -165,7 +180,11 @@ fn power(scenario: &Scenario) -> Harm {
 
 /// Longer than any lease of the catalogue.
 fn pause(scenario: &Scenario) -> Harm {
-    Harm::Pause { host: Target::Self_, lasts: real(scenario, 40.minutes()) }
+    pause_of(scenario, Target::Self_)
+}
+
+fn pause_of(scenario: &Scenario, host: Target) -> Harm {
+    Harm::Pause { host, lasts: real(scenario, 40.minutes()) }
 }
 
 /// Until one of the guard's timeouts is over and somebody else is likely to be at work: what keeps the two apart is
@@ -175,7 +194,11 @@ fn nap(scenario: &Scenario, timeout: Duration) -> Harm {
 }
 
 fn cut(scenario: &Scenario, from: Target, direction: Direction) -> Harm {
-    Harm::Partition { host: Target::Self_, from, direction, lasts: real(scenario, 40.minutes()) }
+    cut_of(scenario, Target::Self_, from, direction)
+}
+
+fn cut_of(scenario: &Scenario, host: Target, from: Target, direction: Direction) -> Harm {
+    Harm::Partition { host, from, direction, lasts: real(scenario, 40.minutes()) }
 }
 
 fn restart(scenario: &Scenario, host: Target) -> Harm {

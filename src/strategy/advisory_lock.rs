@@ -47,6 +47,12 @@ impl Strategy for AdvisoryLock {
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
         vec![
             Expectation::must(
+                FaultClass::Pause,
+                &[Letter::D],
+                "who stops between its look at the settlement table and the lock finds the lock free, and settles again",
+                pinned::pause_before_the_lock,
+            ),
+            Expectation::must(
                 FaultClass::DbRestart,
                 &[Letter::D],
                 "the lock dies with its session; the holder works on, connects anew and settles, and so does the next holder",

@@ -93,6 +93,11 @@ pub fn pause_before_the_transaction(scenario: &Scenario, _: &Calendar) -> FaultP
     at_first(scenario, "tx.begin", Phase::Before, Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
 }
 
+/// The first node stops when it has found the period open and has not asked for the lock; others settle meanwhile.
+pub fn pause_before_the_lock(scenario: &Scenario, _: &Calendar) -> FaultPlan {
+    at_first(scenario, "advisory.take", Phase::Before, Harm::Pause { host: Target::Self_, lasts: 40.minutes() })
+}
+
 /// The first node in the middle of the job stops, and wakes while the next one is at work.
 ///
 /// In seconds since its grant: it stops at 48, and its lease of 30, renewed at 40 or later, runs

@@ -48,7 +48,11 @@ impl Teller<'_> {
                 };
                 self.on_time(n, to, self.trail.records[n].at, "request", did)
             }
-            Event::LogGranted { to, token, .. } => by(&to, format!("got grant {token} of the log")),
+            Event::LogGranted { to, token, ttl_ms: 0, .. } => by(&to, format!("got grant {token} of the log")),
+            Event::LogGranted { to, token, ttl_ms, .. } => {
+                by(&to, format!("got grant {token} of the log for {}", duration::text(Duration::from_millis(ttl_ms))))
+            }
+            Event::LogReleased { by: host, token } => by(&host, format!("gave grant {token} back")),
             Event::Dispatched { to, period } => by(&to, format!("was given {period} by the centre")),
             Event::LogDecided { to, period, .. } => ("the log".to_owned(), format!("decided that {to} settles {period}")),
             Event::LeaseRefused { to, holder } => by(&to, format!("was refused {}", self.lease(n, holder))),
