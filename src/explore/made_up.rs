@@ -10,7 +10,7 @@ use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
 use crate::settlement::{Calendar, Decides, FinalState, Period};
 use crate::step::Step;
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy};
+use crate::strategy::{Context, Error, Expectation, Policy, Strategy};
 use crate::time::{SimTime, Span};
 use crate::trace::{Belief, Event, Proof, Trace};
 use crate::world::{Ended, Felt, Receipt, Refused, Run};
@@ -42,7 +42,7 @@ pub static WRONG: Claimant = Claimant {
 /// Claims nothing.
 pub static SILENT: Claimant = Claimant { name: "made-up-silent", claims: Vec::new };
 
-const NEVER: Expectation = Expectation::Never { scope: Scope::Every, letters: &Letter::ALL, because: "one transaction decides" };
+const NEVER: Expectation = Expectation::never(&Letter::ALL, "one transaction decides");
 
 /// What the pinned plan of [`WRONG`] looks like: told from a drawn plan by its two faults.
 fn two_pauses() -> FaultPlan {

@@ -4,13 +4,12 @@ use crate::explore::{Case, Finding};
 use crate::id::Letter;
 use crate::plan::FaultPlan;
 use crate::scenario::Rules;
-use crate::strategy::{Expectation, Policy, Scope};
+use crate::strategy::{Expectation, Policy};
 use crate::time::SimTime;
 use crate::world::EngineKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-const NEVER: &[Expectation] =
-    &[Expectation::Never { scope: Scope::Every, letters: &Letter::ALL, because: "the settlement transaction holds the marker" }];
+const NEVER: &[Expectation] = &[Expectation::never(&Letter::ALL, "the settlement transaction holds the marker")];
 const MUST_CALM_D: &[Expectation] = &[Expectation::Must {
     class: FaultClass::Calm,
     letters: &[Letter::D],

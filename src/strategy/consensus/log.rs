@@ -23,7 +23,7 @@ use crate::store::sql::int;
 use crate::strategy::body::Due;
 use crate::strategy::context::WORK;
 use crate::strategy::payment;
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
+use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -141,11 +141,10 @@ impl Strategy for ConsensusLog {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        vec![Expectation::Never {
-            scope: Scope::Every,
-            letters: &Letter::ALL,
-            because: "the log decides each period once, the database carries a decision out once and not before the period is over, and anybody carries out what is left",
-        }]
+        vec![Expectation::never(
+            &Letter::ALL,
+            "the log decides each period once, the database carries a decision out once and not before the period is over, and anybody carries out what is left",
+        )]
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {

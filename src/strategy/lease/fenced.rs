@@ -20,7 +20,7 @@ use crate::strategy::body::Due;
 use crate::strategy::context::WORK;
 use crate::strategy::owned_lease::OwnedLease;
 use crate::strategy::payment::{self, Queued};
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body};
+use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -115,11 +115,10 @@ impl Strategy for LeaseFenced {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        vec![Expectation::Never {
-            scope: Scope::Every,
-            letters: &Letter::ALL,
-            because: "the transaction commits only for the newest token and a period that is due and not settled, a lease of the dead runs out, and what was decided is delivered under a key",
-        }]
+        vec![Expectation::never(
+            &Letter::ALL,
+            "the transaction commits only for the newest token and a period that is due and not settled, a lease of the dead runs out, and what was decided is delivered under a key",
+        )]
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {

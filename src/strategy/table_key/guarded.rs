@@ -5,7 +5,7 @@ use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::context::WORK;
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, body, marker};
+use crate::strategy::{Context, Error, Expectation, Policy, Strategy, body, marker};
 use crate::trace::Belief;
 use async_trait::async_trait;
 
@@ -64,11 +64,10 @@ impl Strategy for TableKey {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        vec![Expectation::Never {
-            scope: Scope::Every,
-            letters: &Letter::ALL,
-            because: "marker, ranking, points and payments are one transaction, due by the database's clock; whoever comes later finds the marker",
-        }]
+        vec![Expectation::never(
+            &Letter::ALL,
+            "marker, ranking, points and payments are one transaction, due by the database's clock; whoever comes later finds the marker",
+        )]
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {

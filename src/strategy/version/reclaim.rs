@@ -6,7 +6,7 @@ use crate::scenario::Rules;
 use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::strategy::context::WORK;
-use crate::strategy::{Context, Error, Expectation, Policy, Scope, Strategy, claim};
+use crate::strategy::{Context, Error, Expectation, Policy, Strategy, claim};
 use crate::trace::Belief;
 use async_trait::async_trait;
 use std::future::pending;
@@ -64,11 +64,10 @@ impl Strategy for Reclaim {
     }
 
     fn expectations(&self, _: Rules) -> Vec<Expectation> {
-        vec![Expectation::Never {
-            scope: Scope::Every,
-            letters: &Letter::ALL,
-            because: "the transaction commits only for the newest attempt and a period that is due, a dead claim is taken over, and what was decided is delivered under a key",
-        }]
+        vec![Expectation::never(
+            &Letter::ALL,
+            "the transaction commits only for the newest attempt and a period that is due, a dead claim is taken over, and what was decided is delivered under a key",
+        )]
     }
 
     async fn unsettled(&self, context: &mut Context) -> Result<Option<Vec<PeriodId>>, Error> {
