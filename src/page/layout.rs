@@ -1,4 +1,4 @@
-//! What all pages have: head, styles, colours, footer.
+//! What all pages have: head, styles, colours, and a link that skips to their `<main id="main">`.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -8,8 +8,13 @@ const STYLE: &str = include_str!("style.css");
 /// Nothing may be loaded from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// A whole page. `script` runs at its end.
+/// A whole page. Its body has a `<main id="main">`; `script` runs at its end.
 pub fn page(title: &str, body: &Markup, script: &str) -> Markup {
+    styled(title, &[], body, script)
+}
+
+/// A whole page with style sheets of its own, after the one of all pages.
+pub fn styled(title: &str, styles: &[&str], body: &Markup, script: &str) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -20,8 +25,12 @@ pub fn page(title: &str, body: &Markup, script: &str) -> Markup {
                 meta name="color-scheme" content="light dark";
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
+                @for style in styles {
+                    style { (PreEscaped(style)) }
+                }
             }
             body {
+                a .skip href="#main" { "Skip to the content" }
                 (body)
                 @if !script.is_empty() {
                     script { (PreEscaped(script)) }
