@@ -1,12 +1,15 @@
 //! What is in a reports folder, as far as pages need it. Readers are lenient: what an older
 //! version did not write is missing, not wrong.
 
+pub mod document;
 pub mod exhaust;
+mod folder;
 pub mod frontier;
 pub mod kills;
 pub mod throughput;
 pub mod verdicts;
 
+pub use document::{Document, Unreadable};
 pub use exhaust::Exhaust;
 pub use frontier::Frontier;
 pub use kills::Kills;

@@ -1,5 +1,6 @@
 //! `exhaust.json`, as a page reads it. Its fields are documented in `reports/README.md`.
 
+use crate::page::source::Document;
 use crate::page::source::verdicts::First;
 use serde::Deserialize;
 
@@ -14,6 +15,11 @@ pub struct Exhaust {
     pub faults: String,
     pub as_expected: bool,
     pub strategies: Vec<Strategy>,
+}
+
+impl Document for Exhaust {
+    const FORMAT: u32 = 1;
+    const AGAIN: &'static str = "run `onceproof exhaust` again";
 }
 
 /// A strategy.

@@ -1,5 +1,6 @@
 //! `frontier.json`, as a page reads it. Its fields are documented in `reports/README.md`.
 
+use crate::page::source::Document;
 use serde::Deserialize;
 
 /// Where leases stop protecting.
@@ -14,6 +15,11 @@ pub struct Frontier {
     pub resolution_ms: u64,
     pub as_expected: bool,
     pub points: Vec<Point>,
+}
+
+impl Document for Frontier {
+    const FORMAT: u32 = 1;
+    const AGAIN: &'static str = "run `onceproof frontier` again";
 }
 
 /// One point.

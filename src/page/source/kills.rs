@@ -1,6 +1,7 @@
 //! `kills.json`, as a page reads it: how many runs each search needs until it finds a defect.
 //! `cargo bench --bench mutants -- --json` writes it.
 
+use crate::page::source::Document;
 use serde::{Deserialize, Serialize};
 
 /// The mutation score.
@@ -17,6 +18,11 @@ pub struct Kills {
     pub score: String,
     /// The defects.
     pub defects: Vec<Defect>,
+}
+
+impl Document for Kills {
+    const FORMAT: u32 = 1;
+    const AGAIN: &'static str = "run `cargo bench --bench mutants -- --json` again";
 }
 
 /// A small defect in a strategy that is right without it.

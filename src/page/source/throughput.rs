@@ -1,6 +1,7 @@
 //! `throughput.json`: what criterion measured of `benches/contention.rs`, brought into the folder
 //! by `onceproof report`. The one file there that depends on a machine.
 
+use crate::page::source::Document;
 use serde::{Deserialize, Serialize};
 
 /// Settlements a second by contending nodes.
@@ -11,6 +12,11 @@ pub struct Throughput {
     pub format: u32,
     /// The rows.
     pub strategies: Vec<Strategy>,
+}
+
+impl Document for Throughput {
+    const FORMAT: u32 = 1;
+    const AGAIN: &'static str = "run `onceproof report --criterion DIR` after removing it";
 }
 
 /// A strategy.

@@ -1,5 +1,6 @@
 //! `verdicts.json`, as a page reads it. Its fields are documented in `reports/README.md`.
 
+use crate::page::source::Document;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,11 @@ pub struct Verdicts {
     pub letters: Vec<Letter>,
     pub strategies: Vec<Strategy>,
     pub differences: Vec<Difference>,
+}
+
+impl Document for Verdicts {
+    const FORMAT: u32 = 2;
+    const AGAIN: &'static str = "run `onceproof verify` again";
 }
 
 /// Runs that were chosen, not drawn.
@@ -49,7 +55,7 @@ pub struct Letter {
 pub struct Strategy {
     pub name: String,
     pub rules: String,
-    /// What people call the row: since format 2. Older files: the name, and `@innodb` where the rules are InnoDB's.
+    /// What people call the row: since format 2. Older files: the name, and `@innodb` where the rules are `InnoDB`'s.
     pub label: String,
     pub policy: String,
     pub about: String,
