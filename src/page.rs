@@ -9,7 +9,10 @@ pub mod junit;
 pub mod layout;
 pub mod markdown;
 pub mod plot;
+#[cfg(test)]
+mod sample;
 pub mod source;
+pub mod surprise;
 pub mod witness;
 
 pub use source::Sources;
