@@ -3,7 +3,7 @@
 //!
 //! In reading order: a [`subject`] can be run and judged; [`mod@observe`] runs it once; [`sweep`]
 //! runs it, or a [`shard`] of it, under many seeds on all threads and tallies what it saw;
-//! [`coverage`] says where faults were felt, and [`steer`] goes where none was; [`exhaust`] tries
+//! [`cost`] says what they took, [`coverage`] where faults were felt, and [`steer`] goes where none was; [`exhaust`] tries
 //! every fault at every step instead; a [`cell`] weighs a tally against what the strategy declares,
 //! with a [`bound`] on what it did not see; [`certify`] runs a sample again; a [`witness`] keeps one
 //! run for replay, [`mod@shrink`] makes it small, and [`doomed`] says from when it could not end well;
@@ -18,6 +18,7 @@ pub mod bound;
 pub mod case;
 pub mod cell;
 pub mod certify;
+pub mod cost;
 pub mod coverage;
 pub mod crew;
 pub mod described;
@@ -40,6 +41,7 @@ pub mod made_up;
 
 pub use case::{Case, RunKey};
 pub use cell::{Cell, Surprise, Tally};
+pub use cost::Cost;
 pub use coverage::Coverage;
 pub use mark::Mark;
 pub use observe::{Finding, Observed, judged, observe};

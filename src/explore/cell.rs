@@ -2,7 +2,7 @@
 //! declares ([`Expectation`]).
 
 use crate::class::FaultClass;
-use crate::explore::{Case, Coverage, Finding, Mark, Observed, RunKey, bound};
+use crate::explore::{Case, Cost, Coverage, Finding, Mark, Observed, RunKey, bound};
 use crate::strategy::Expectation;
 use crate::world::Receipt;
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,9 @@ pub struct Tally {
     /// Where faults were felt; kept for the class swarm.
     #[serde(default)]
     pub coverage: Coverage,
+    /// What the sampled runs cost.
+    #[serde(default)]
+    pub cost: Cost,
 }
 
 impl Tally {
@@ -133,6 +136,7 @@ impl Tally {
         self.receipts.merge(other.receipts);
         self.pinned.extend(other.pinned);
         self.coverage.merge(other.coverage);
+        self.cost.merge(other.cost);
         for (mark, seen) in other.broken {
             self.note(mark, seen.runs, seen.apart, &seen.case, &seen.finding);
         }
@@ -185,6 +189,8 @@ pub struct Cell {
     pub class: FaultClass,
     /// Why the class cannot strike the strategy at all, if it cannot: then nothing was run, and nothing is said.
     pub misses: Option<&'static str>,
+    /// What the strategy declares about the class; nothing where it cannot strike.
+    pub claims: Vec<Expectation>,
     /// What was seen.
     pub tally: Tally,
     /// What is broken here only because it is broken in calm already.
@@ -198,7 +204,13 @@ pub struct Cell {
 impl Cell {
     /// A cell whose class cannot strike its strategy.
     pub fn missed(class: FaultClass, why: &'static str) -> Cell {
-        Cell { class, misses: Some(why), tally: Tally::default(), inherited: BTreeSet::new(), needed: 0, surprises: Vec::new() }
+        Cell { misses: Some(why), ..Cell::empty(class) }
+    }
+
+    /// A cell in which nothing was run, and of which nothing is asked.
+    fn empty(class: FaultClass) -> Cell {
+        let (claims, tally, inherited) = (Vec::new(), Tally::default(), BTreeSet::new());
+        Cell { class, misses: None, claims, tally, inherited, needed: 0, surprises: Vec::new() }
     }
 
     /// Weighs enumerated runs, none of which shows a pinned plan: only what must never break is asked for.
@@ -209,10 +221,15 @@ impl Cell {
 
     /// What several classes showed, as one cell.
     pub fn together(class: FaultClass, cells: impl IntoIterator<Item = Cell>) -> Cell {
-        let mut whole = Cell { class, misses: None, tally: Tally::default(), inherited: BTreeSet::new(), needed: 0, surprises: Vec::new() };
+        let mut whole = Cell::empty(class);
         for cell in cells {
             whole.tally.merge(cell.tally);
             whole.inherited.extend(cell.inherited);
+            for claim in cell.claims {
+                if whole.claims.iter().all(|known| known.told() != claim.told()) {
+                    whole.claims.push(claim);
+                }
+            }
             for surprise in cell.surprises {
                 if !whole.surprises.contains(&surprise) {
                     whole.surprises.push(surprise);
@@ -231,12 +248,13 @@ impl Cell {
         // A short sweep cannot have thirty felt runs; a quarter of what it has must do. The bound that is told with it says how little that is.
         // An enumeration has no sample, and needs none: what it felt is all there is.
         let needed = if tally.runs == 0 && tally.apart.runs > 0 { 0 } else { NEEDED_FELT.min(tally.runs.div_ceil(4)).max(1) };
-        let mut cell = Cell { class, misses: None, tally, inherited, needed, surprises: Vec::new() };
-        cell.surprises = cell.compare(claims, calm);
+        let claims: Vec<Expectation> = claims.iter().filter(|claim| claim.covers(class)).copied().collect();
+        let mut cell = Cell { class, misses: None, claims, tally, inherited, needed, surprises: Vec::new() };
+        cell.surprises = cell.compare(calm);
         cell
     }
 
-    fn compare(&self, claims: &[Expectation], calm: &BTreeSet<Mark>) -> Vec<Surprise> {
+    fn compare(&self, calm: &BTreeSet<Mark>) -> Vec<Surprise> {
         let mut surprises: Vec<Surprise> = self
             .own()
             .filter_map(|mark| match mark {
@@ -245,16 +263,16 @@ impl Cell {
             })
             .collect();
         let mut claim_number = 0;
-        for claim in claims {
+        for claim in &self.claims {
             match claim {
-                Expectation::Never { scope, letters, because } if scope.covers(self.class) => {
+                Expectation::Never { letters, because, .. } => {
                     let broke = letters.iter().map(|l| Mark::Letter(*l)).filter(|mark| self.own().any(|own| own == *mark));
                     surprises.extend(broke.map(|mark| Surprise::NeverBroke { mark, because }));
                     if self.undecided() && !surprises.iter().any(|s| matches!(s, Surprise::Undecided { .. })) {
                         surprises.push(Surprise::Undecided { because });
                     }
                 }
-                Expectation::Must { class, letters, because, .. } if *class == self.class => {
+                Expectation::Must { letters, because, .. } => {
                     let claim = claim_number;
                     claim_number += 1;
                     let shown = self.tally.pinned.get(&claim);
@@ -265,7 +283,6 @@ impl Cell {
                         surprises.push(Surprise::MustHeld { claim, marks, because });
                     }
                 }
-                Expectation::Never { .. } | Expectation::Must { .. } => {}
             }
         }
         surprises

@@ -239,6 +239,9 @@ impl Sweep<'_> {
             let observed = observe(on, class, seed, &plan).map_err(no_result)?;
             let case = Case { key, seed, plan };
             tally.add(&case, &observed);
+            if matches!(key, RunKey::Sampled(_)) {
+                tally.cost.add(on, &case.plan, &observed.run);
+            }
             if class == FaultClass::Swarm {
                 tally.coverage.add(key, &case.plan, &observed.run);
             }

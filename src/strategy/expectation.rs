@@ -49,6 +49,22 @@ pub(super) const SETTLES_BY_ITS_OWN_ZONE: Expectation = Expectation::must(
 );
 
 impl Expectation {
+    /// Whether it speaks of `class`.
+    pub fn covers(&self, class: FaultClass) -> bool {
+        match self {
+            Expectation::Must { class: c, .. } => *c == class,
+            Expectation::Never { scope, .. } => scope.covers(class),
+        }
+    }
+
+    /// `must` or `never`, the letters, and why: all that can be told of it in words.
+    pub fn told(&self) -> (&'static str, &'static [Letter], &'static str) {
+        match self {
+            Expectation::Must { letters, because, .. } => ("must", letters, because),
+            Expectation::Never { letters, because, .. } => ("never", letters, because),
+        }
+    }
+
     /// These letters must never break, whatever goes wrong.
     pub const fn never(letters: &'static [Letter], because: &'static str) -> Expectation {
         Expectation::Never { scope: Scope::Every, letters, because }
