@@ -53,6 +53,8 @@ fn joined_shards_are_the_sweep_to_the_byte() {
     let verdicts: serde_json::Value = serde_json::from_str(&read("whole", "verdicts.json")).unwrap();
     let swarm = &verdicts["strategies"][0]["cells"][2];
     assert!(swarm["faults"] == "swarm" && swarm["apart"]["runs"].as_u64().unwrap() > 0, "nothing was steered: nothing compared");
+    let crash = &verdicts["strategies"][0]["cells"][1];
+    assert!(crash["faults"] == "crash" && crash["cost"]["recovery"]["n"].as_u64().unwrap() > 0, "nothing was measured: {crash}");
 }
 
 #[test]

@@ -1,20 +1,31 @@
-//! The verdicts as JSON, for programs. `reports/README.md` documents every field. The text
+//! The verdicts as JSON, for programs and pages. `reports/README.md` documents every field. The text
 //! depends on nothing but the sweep: no time, no machine, so that two files can be compared.
+
+mod shallow;
 
 use crate::class::FaultClass;
 use crate::explore::cell::{Apart, Broken, Rate, Receipts, Surprise};
+use crate::explore::cost::Durations;
+use crate::explore::coverage::Place;
 use crate::explore::sweep::Quota;
-use crate::explore::{Cell, Coverage, Mark, Row, RunKey, Survey};
+use crate::explore::{Cell, Cost, Coverage, Mark, Row, RunKey, Survey};
+use crate::id::Letter;
 use crate::invariant::InvariantId;
 use crate::report::{files, words};
 use crate::scenario::Rules;
+use crate::trace::Phase;
 use crate::world::servers::differences::{DIFFERENCES, Difference};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Version of the schema; changes when a reader of the last one would be misled.
-pub const FORMAT: u32 = 1;
+/// Version of the schema; changes when a reader of the last one would be misled. Since 2 it tells
+/// what a strategy declares beside what was seen, and what that cost: a page that finds neither in
+/// a file has to know whether there was nothing to tell, or nobody who told it.
+pub const FORMAT: u32 = 2;
+
+/// How deep the fields of a cell's fields stand: what is deeper, such as a bucket, takes no line for itself.
+const CELLS: usize = 7;
 
 #[derive(Serialize)]
 struct Verdicts<'a> {
@@ -45,6 +56,7 @@ struct LetterRow {
 struct StrategyRow<'a> {
     name: &'static str,
     rules: Rules,
+    label: String,
     policy: &'static str,
     about: &'static str,
     cells: Vec<CellRow<'a>>,
@@ -69,6 +81,37 @@ struct CellRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<CoverageRow<'a>>,
     witness: Option<String>,
+    expected: Vec<ExpectedRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<CostRow>,
+}
+
+/// What the strategy declares about the class.
+#[derive(Serialize)]
+struct ExpectedRow {
+    kind: &'static str,
+    letters: Vec<Mark>,
+    because: &'static str,
+}
+
+#[derive(Serialize)]
+struct CostRow {
+    due: u64,
+    settled: u64,
+    attempts: u64,
+    wasted: u64,
+    to_settle: SpreadRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recovery: Option<SpreadRow>,
+}
+
+#[derive(Serialize)]
+struct SpreadRow {
+    n: u64,
+    p50_ms: u64,
+    p95_ms: u64,
+    max_ms: u64,
+    buckets: Vec<(u64, u64)>,
 }
 
 #[derive(Serialize)]
@@ -108,6 +151,16 @@ struct CoverageRow<'a> {
     at_a_time: &'a BTreeMap<Cow<'static, str>, u64>,
     pairs_possible: usize,
     pairs_never: Vec<String>,
+    places: Vec<PlaceRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceRow<'a> {
+    kind: &'a str,
+    step: &'a str,
+    phase: Phase,
+    drawn: u64,
+    steered: u64,
 }
 
 #[derive(Serialize)]
@@ -155,7 +208,7 @@ pub fn render(survey: &Survey) -> String {
         strategies: survey.rows.iter().map(strategy).collect(),
         differences: &DIFFERENCES,
     };
-    serde_json::to_string_pretty(&verdicts).expect("verdicts have only values that JSON knows") + "\n"
+    shallow::text(&verdicts, CELLS).expect("verdicts have only values that JSON knows") + "\n"
 }
 
 fn letter(mark: Mark) -> LetterRow {
@@ -169,7 +222,7 @@ fn letter(mark: Mark) -> LetterRow {
 
 fn strategy(row: &Row) -> StrategyRow<'_> {
     let cells = row.cells.iter().map(|c| cell_row(&row.label(), c)).collect();
-    StrategyRow { name: row.name, rules: row.rules, policy: words::policy(row.policy), about: row.about, cells }
+    StrategyRow { name: row.name, rules: row.rules, label: row.label(), policy: words::policy(row.policy), about: row.about, cells }
 }
 
 /// A cell; its witness is named after `strategy`.
@@ -200,7 +253,26 @@ fn cell_row<'a>(strategy: &str, cell: &'a Cell) -> CellRow<'a> {
         surprises: cell.surprises.iter().map(surprise).collect(),
         coverage: coverage(&cell.tally.coverage),
         witness: cell.witness().map(|_| files::witness_name(strategy, cell.class)),
+        expected: cell.claims.iter().map(|claim| expected(claim.told())).collect(),
+        cost: (cell.tally.runs > 0).then(|| cost(&cell.tally.cost)),
     }
+}
+
+fn expected((kind, letters, because): (&'static str, &[Letter], &'static str)) -> ExpectedRow {
+    ExpectedRow { kind, letters: letters.iter().map(|letter| Mark::Letter(*letter)).collect(), because }
+}
+
+fn cost(of: &Cost) -> CostRow {
+    let Cost { due, settled, attempts, wasted, .. } = *of;
+    let recovery = (of.recovery.count() > 0).then(|| spread(&of.recovery));
+    CostRow { due, settled, attempts, wasted, to_settle: spread(&of.to_settle), recovery }
+}
+
+/// Zeros, where nothing lasted.
+fn spread(of: &Durations) -> SpreadRow {
+    let at = |percent| of.percentile(percent).unwrap_or(0);
+    let buckets = of.buckets.iter().map(|(end, n)| (*end, *n)).collect();
+    SpreadRow { n: of.count(), p50_ms: at(50), p95_ms: at(95), max_ms: of.max_ms, buckets }
 }
 
 fn receipts(of: &Receipts) -> ReceiptsRow {
@@ -237,7 +309,13 @@ fn coverage(of: &Coverage) -> Option<CoverageRow<'_>> {
         at_a_time: &of.at_a_time,
         pairs_possible: of.possible_pairs.len(),
         pairs_never: of.pairs_never().map(|(one, other)| format!("{one} + {other}")).collect(),
+        places: of.possible.iter().map(|at| place(of, at)).collect(),
     })
+}
+
+fn place<'a>(of: &Coverage, at: &'a Place) -> PlaceRow<'a> {
+    let felt = |in_runs: &BTreeMap<Place, u64>| in_runs.get(at).copied().unwrap_or(0);
+    PlaceRow { kind: &at.kind, step: &at.step, phase: at.phase, drawn: felt(&of.drawn), steered: felt(&of.steered) }
 }
 
 fn surprise(surprise: &Surprise) -> SurpriseRow {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Version of the format.
-pub const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 2;
 
 /// One shard's result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -197,7 +197,8 @@ mod tests {
             (text.as_str(), "{}", "not a shard"),
             (text.as_str(), "nonsense", "not a shard"),
             (env!("CARGO_PKG_VERSION"), "0.0.9", "written by onceproof 0.0.9"),
-            ("\"format\":1", "\"format\":9", "has format 9"),
+            ("\"format\":2", "\"format\":9", "has format 9"),
+            ("\"format\":2", "\"format\":1", "has format 1"),
             ("\"verify\"", "\"exhaust\"", "a shard of `exhaust`, not of `verify`"),
             ("\"payload\":42", "\"payload\":\"x\"", "not a whole shard"),
             ("\"1/2\"", "\"3/2\"", "`3/2` is no shard"),

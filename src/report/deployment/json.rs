@@ -56,7 +56,7 @@ pub fn json(outcome: &Outcome<'_>, stem: &str) -> String {
                 let mut value = serde_json::to_value(cell(stem, one)).expect("a cell has only values that JSON knows");
                 // A guard's declarations are no part of somebody's own deployment.
                 if let Some(table) = value.as_object_mut() {
-                    table.retain(|key, _| key != "surprises" && key != "as_expected");
+                    table.retain(|key, _| key != "surprises" && key != "as_expected" && key != "expected");
                     if undecided(one) {
                         table.insert("verdict".to_owned(), "undecided".into());
                     }
