@@ -1,11 +1,64 @@
-//! The front page: the answer first.
+//! The front page: the answer first, then what it rests on.
+
+pub mod advice;
+pub mod answer;
+pub mod card;
+pub mod cell;
+pub mod differences;
+pub mod evidence;
+pub mod exhaust;
+pub mod faults;
+pub mod footer;
+pub mod letters;
+pub mod need;
+pub mod order;
+pub mod plots;
+pub mod row;
+pub mod say;
+pub mod sentence;
+pub mod table;
+pub mod verdict;
 
 use crate::page::layout;
 use crate::page::source::Sources;
+use letters::Letters;
 use maud::{Markup, html};
+use row::Row;
+
+/// Styles of this page alone.
+const STYLE: &str = include_str!("front/front.css");
+
+/// Filter, walking in the table, details of a cell. Without it everything can still be read.
+const SCRIPT: &str = include_str!("front/front.js");
 
 /// The whole page.
 pub fn page(sources: &Sources) -> Markup {
-    let _ = sources;
-    layout::page("onceproof", &html! { h1 { "onceproof" } }, "")
+    let rows = sources.verdicts.as_ref().map(Row::all).unwrap_or_default();
+    let letters = sources.verdicts.as_ref().map(|v| Letters(&v.letters)).unwrap_or_default();
+    let sections = [
+        ("strategies", "Strategies", card::cards(&rows, letters, sources)),
+        ("table", "What broke where", table::table(&rows, letters, sources)),
+        ("advice", "Which strategy to take", advice::table(&rows, sources)),
+        ("plots", "Plots", plots::figures(sources)),
+        ("single-faults", exhaust::title(sources), exhaust::strategies(sources, letters)),
+        ("differences", "Where simulated servers differ from real ones", differences::list(sources)),
+        ("unreadable", "Files that could not be read", differences::unreadable(sources)),
+    ];
+    let sections: Vec<_> = sections.into_iter().filter_map(|(id, title, body)| body.map(|body| (id, title, body))).collect();
+    let body = html! {
+        (answer::header(&rows, letters, sources))
+        @if sections.len() > 1 {
+            nav aria-label="Sections" {
+                ul { @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } } }
+            }
+        }
+        main #main {
+            @for (id, title, body) in &sections {
+                section aria-labelledby=(id) { h2 #(id) { (title) } (body) }
+            }
+        }
+        (footer::footer(sources))
+        @if !rows.is_empty() { (table::tip()) }
+    };
+    layout::styled("onceproof: does a scheduled job run exactly once?", &[STYLE], &body, SCRIPT)
 }

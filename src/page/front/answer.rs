@@ -1,0 +1,121 @@
+//! The question, the answer, and what it rests on.
+
+use crate::page::front::letters::Letters;
+use crate::page::front::order::best_first;
+use crate::page::front::row::Row;
+use crate::page::front::say::list;
+use crate::page::front::verdict::Verdict;
+use crate::page::source::{Sources, Verdicts};
+use crate::report::words::{count, percent, thousands};
+use maud::{Markup, html};
+
+/// The head of the page.
+pub fn header(rows: &[Row], letters: Letters, sources: &Sources) -> Markup {
+    html! {
+        header {
+            p .product { "onceproof" }
+            h1 { "Will a scheduled job run exactly once when several servers share it?" }
+            @match &sources.verdicts {
+                Some(verdicts) => {
+                    p .answer { (yes_or_no(rows)) " " (failures(rows, letters)) " " (bound(rows)) }
+                    p .soft { (made(verdicts)) }
+                    (as_declared(verdicts))
+                }
+                None => p .answer { "This folder has no readable verdicts.json, so there is no answer yet. “onceproof verify” writes it." }
+            }
+        }
+    }
+}
+
+/// Which strategies hold.
+pub fn yes_or_no(rows: &[Row]) -> String {
+    let held: Vec<String> = best_first(rows).into_iter().filter(Row::holds).map(|row| row.label).collect();
+    match (held.len(), rows.len()) {
+        (_, 0) => "No strategy was tried.".to_owned(),
+        (0, 1) => "Not with this strategy: it did not hold under everything that was tried.".to_owned(),
+        (0, n) => format!("Not with any of these {n} strategies: none held under everything that was tried."),
+        (h, n) if h == n => format!("Yes, as far as this was tried, with every strategy here: {}.", list(&held)),
+        (h, n) => format!("With {h} of {n} strategies, as far as this was tried: {}.", list(&held)),
+    }
+}
+
+/// How many break, and how most often.
+pub fn failures(rows: &[Row], letters: Letters) -> String {
+    let breaks = |row: &&Row| row.cells(Verdict::Breaks).next().is_some();
+    let broken = rows.iter().filter(breaks).count();
+    let open = rows.iter().filter(|row| !row.holds() && !breaks(row)).count();
+    let open = match open {
+        0 => String::new(),
+        1 => " One did not break, but was not tried enough.".to_owned(),
+        n => format!(" {n} did not break, but were not tried enough."),
+    };
+    let Some((letter, n)) = most_common(rows) else { return open.trim_start().to_owned() };
+    let verb = if broken == 1 { "strategy breaks" } else { "strategies break" };
+    format!("{broken} {verb}, most often by “{}” ({letter}), in {n} of them.{open}", letters.meaning(&letter))
+}
+
+/// The letter that most strategies show.
+fn most_common(rows: &[Row]) -> Option<(String, usize)> {
+    let mut seen: Vec<(String, usize)> = Vec::new();
+    for row in rows {
+        let mut letters: Vec<&String> = row.strategy.cells.iter().flat_map(|c| &c.broken).map(|b| &b.letter).collect();
+        letters.sort();
+        letters.dedup();
+        for letter in letters {
+            match seen.iter_mut().find(|(other, _)| other == letter) {
+                Some((_, n)) => *n += 1,
+                None => seen.push((letter.clone(), 1)),
+            }
+        }
+    }
+    seen.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+}
+
+/// What holding is worth: the weakest bound of those that hold.
+pub fn bound(rows: &[Row]) -> String {
+    let bounds = rows.iter().filter(|row| row.holds()).flat_map(|row| row.cells(Verdict::Holds)).filter_map(|cell| cell.upper_bound);
+    let Some(weakest) = bounds.reduce(f64::max) else { return String::new() };
+    format!(
+        "To hold means that no run broke, not that none can: at most {} of runs break in the least tried cell of these, with 95 % confidence.",
+        percent(weakest)
+    )
+}
+
+/// What was run.
+pub fn made(verdicts: &Verdicts) -> String {
+    let mut parts = vec![format!("{} drawn runs", thousands(verdicts.runs))];
+    if verdicts.apart.runs > 0 {
+        parts.push(format!("{} steered or enumerated ones", thousands(verdicts.apart.runs)));
+    }
+    if verdicts.pinned_runs > 0 {
+        parts.push(format!("{} of plans that are known to break something", thousands(verdicts.pinned_runs)));
+    }
+    let seeds = verdicts.seeds_per_cell.map_or(String::new(), |n| format!(", {} for each cell", count(n as usize, "seed")));
+    let again = match verdicts.certified_runs {
+        0 => String::new(),
+        n => format!(" {} runs were made twice and came out the same.", thousands(n)),
+    };
+    format!(
+        "{}{seeds}, from base seed {}, on the {} engine, by onceproof {}.{again}",
+        list(&parts),
+        verdicts.base_seed,
+        verdicts.engine,
+        verdicts.onceproof
+    )
+}
+
+/// Whether what was seen is what strategies declare.
+fn as_declared(verdicts: &Verdicts) -> Markup {
+    let cells = verdicts.strategies.iter().flat_map(|s| &s.cells);
+    let off = cells.filter(|cell| !cell.as_expected).count();
+    html! {
+        @if off == 0 {
+            p { span .good { "✓" } " Every cell is as its strategy declares." }
+        } @else {
+            p .alarm {
+                b { "≠ " (count(off, "cell")) " not as declared. " }
+                "They are outlined and marked ≠ in " a href="#table" { "the table" } "."
+            }
+        }
+    }
+}

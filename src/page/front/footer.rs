@@ -1,0 +1,39 @@
+//! How to make this page again.
+
+use crate::page::source::Sources;
+use maud::{Markup, html};
+
+/// The commands that wrote the files of this page, as far as the files tell.
+pub fn commands(sources: &Sources) -> Vec<String> {
+    let mut commands = Vec::new();
+    if let Some(v) = &sources.verdicts {
+        let seeds = v.seeds_per_cell.map_or(String::new(), |n| format!(" --seeds {n}"));
+        let engine = if v.engine.is_empty() || v.engine == "event" { String::new() } else { format!(" --engine {}", v.engine) };
+        commands.push(format!("onceproof verify --seed {}{seeds}{engine}", v.base_seed));
+    }
+    if let Some(e) = &sources.exhaust {
+        commands.push(format!("onceproof exhaust{}", if e.faults == "pairs" { " --faults 2" } else { "" }));
+    }
+    if let Some(f) = &sources.frontier {
+        commands.push(format!("onceproof frontier --seed {} --seeds {}", f.base_seed, f.seeds));
+    }
+    commands
+}
+
+/// The foot of the page.
+pub fn footer(sources: &Sources) -> Markup {
+    let commands = commands(sources);
+    let version = sources.verdicts.as_ref().map(|v| v.onceproof.as_str()).filter(|v| !v.is_empty());
+    html! {
+        footer {
+            @if !commands.is_empty() {
+                p { "The same arguments give the same results, on any machine:" }
+                pre tabindex="0" aria-label="Commands" { (commands.join("\n")) }
+            }
+            p {
+                "Made from the JSON files beside this page; " code { "onceproof report DIR" } " makes it again."
+                @if let Some(version) = version { " onceproof " (version) "." }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a deployment can need, as a question that a row of the table answers.
+
+use crate::page::front::order::Order;
+use crate::page::front::row::Row;
+use crate::page::front::verdict::Verdict;
+use crate::page::source::verdicts::Cell;
+use Order::{Contended, Late, Waste};
+
+/// Columns that tell whether a strategy needs a server besides its database.
+const OTHER_SERVERS: [&str; 4] = ["lease-cut", "lease-loss", "log-fault", "redelivery"];
+
+/// A need.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    /// `Scale`, `Reliability` or `Consistency`.
+    pub about: &'static str,
+    /// The need in words.
+    pub what: &'static str,
+    /// Letters that must not appear; none means that nothing may break.
+    pub letters: &'static [&'static str],
+    /// Under these fault classes; none means all that were tried.
+    pub faults: &'static [&'static str],
+    /// No server but the database may be needed.
+    pub alone: bool,
+    /// Which of several is better.
+    pub order: Order,
+}
+
+const NEED: Need = Need { about: "", what: "", letters: &[], faults: &[], alone: false, order: Waste };
+const SCALE: Need = Need { about: "Scale", ..NEED };
+const RELIABILITY: Need = Need { about: "Reliability", ..NEED };
+const CONSISTENCY: Need = Need { about: "Consistency", ..NEED };
+
+/// A run that panics or never ends is wrong whatever is needed.
+const WRONG: [&str; 2] = ["!", "…"];
+
+/// All needs, in the order of the table.
+pub const NEEDS: [Need; 13] = [
+    Need {
+        what: "Few nodes on servers that do not fail, but with clocks that are wrong",
+        faults: &["calm", "skew", "drift", "step"],
+        ..SCALE
+    },
+    Need {
+        what: "Many nodes compete for each period, and some of them die",
+        faults: &["calm", "crash", "power"],
+        order: Contended,
+        ..SCALE
+    },
+    Need { what: "Long jobs, slow requests", faults: &["calm", "slow", "job-error"], ..SCALE },
+    Need { what: "Nothing to operate besides the database: no lease store, queue or log", alone: true, ..SCALE },
+    Need { what: "A node may die at any moment", faults: &["calm", "crash", "power", "single"], ..RELIABILITY },
+    Need { what: "A process may stop for longer than any timeout", faults: &["calm", "pause", "single"], ..RELIABILITY },
+    Need {
+        what: "Nodes may be cut from servers, answers may be lost",
+        faults: &["calm", "partition", "lease-cut", "db-cut", "reply-lost"],
+        ..RELIABILITY
+    },
+    Need {
+        what: "Servers may restart, forget or refuse",
+        faults: &["calm", "db-error", "db-restart", "lease-loss", "log-fault", "redelivery"],
+        ..RELIABILITY
+    },
+    Need {
+        what: "Deployments: nodes are told to stop, or all are away when a period ends",
+        faults: &["calm", "shutdown", "outage"],
+        ..RELIABILITY
+    },
+    Need { what: "A second settlement or payment would cost money", letters: &["D", "2"], ..CONSISTENCY },
+    Need { what: "A period that is late or lost is worse than one settled twice", letters: &["L", "K"], order: Late, ..CONSISTENCY },
+    Need {
+        what: "Nothing may be settled before its period is over, or from what is no longer true",
+        letters: &["E", "S", "C"],
+        ..CONSISTENCY
+    },
+    Need { what: "All of this at once", ..CONSISTENCY },
+];
+
+impl Need {
+    /// The fault classes that it speaks of, of those that were tried.
+    pub fn classes<'a>(&self, tried: &[&'a str]) -> Vec<&'a str> {
+        tried.iter().copied().filter(|class| self.faults.is_empty() || self.faults.contains(class)).collect()
+    }
+
+    /// The fault classes that it speaks of and nobody tried.
+    pub fn untried(&self, tried: &[&str]) -> Vec<&'static str> {
+        self.faults.iter().copied().filter(|class| !tried.contains(class)).collect()
+    }
+
+    /// Whether a row fulfils it: enough was seen of every class, and no letter that must not appear.
+    pub fn fulfilled_by(&self, row: &Row, tried: &[&str]) -> bool {
+        let cells: Option<Vec<&Cell>> = self.classes(tried).into_iter().map(|class| row.cell(class)).collect();
+        let Some(cells) = cells else { return false };
+        let struck = cells.iter().any(|cell| Verdict::of(cell) != Verdict::Misses);
+        struck && cells.iter().all(|cell| self.met_in(cell)) && (!self.alone || stands_alone(row))
+    }
+
+    fn met_in(&self, cell: &Cell) -> bool {
+        let enough = cell.felt >= cell.felt_needed || cell.apart.felt > 0;
+        match Verdict::of(cell) {
+            Verdict::Misses | Verdict::Holds => true,
+            Verdict::Undecided => false,
+            Verdict::Breaks => enough && !cell.broken.is_empty() && cell.broken.iter().all(|b| self.allows(&b.letter)),
+        }
+    }
+
+    fn allows(&self, letter: &str) -> bool {
+        !self.letters.is_empty() && !self.letters.contains(&letter) && !WRONG.contains(&letter)
+    }
+}
+
+/// Whether the table says that it asks no server but its database. A column that was not tried says nothing.
+fn stands_alone(row: &Row) -> bool {
+    OTHER_SERVERS.iter().all(|faults| row.cell(faults).is_some_and(|cell| Verdict::of(cell) == Verdict::Misses))
+}
