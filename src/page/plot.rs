@@ -1,6 +1,23 @@
-//! Plots, as SVG that follows the page's colours.
+//! Plots, as SVG that follows the page's colours. Each says in words and in a table what it shows.
+
+pub mod axis;
+pub mod chart;
+pub mod coverage;
+pub mod frontier;
+pub mod ink;
+pub mod kills;
+pub mod panel;
+pub mod settle;
+pub mod throughput;
 
 use crate::page::source::Sources;
+use maud::{PreEscaped, html};
+
+/// The rules that give plots the page's colours and their place on it.
+pub const STYLE: &str = include_str!("plot/style.css");
+
+/// Heads, then rows.
+pub type Table = (Vec<String>, Vec<Vec<String>>);
 
 /// A plot and what it says.
 #[derive(Clone, Debug)]
@@ -11,14 +28,59 @@ pub struct Figure {
     pub title: String,
     /// What it shows, in a sentence or two, also for those who cannot see it.
     pub caption: String,
-    /// The plot: an `<svg>` element.
+    /// The plot: HTML with one `<svg>` element or several.
     pub svg: String,
     /// The same as a table: heads, then rows.
-    pub table: (Vec<String>, Vec<Vec<String>>),
+    pub table: Table,
+}
+
+/// How panels stand on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Beside each other, as many as there is room for.
+    Beside,
+    /// A single one, that is scrolled where it does not fit.
+    Wide,
+    /// Broad ones beside each other, scrolled where they do not fit.
+    Map,
 }
 
 /// All plots for which there is data.
 pub fn figures(sources: &Sources) -> Vec<Figure> {
-    let _ = sources;
-    Vec::new()
+    let verdicts = sources.verdicts.as_ref();
+    let mut all = Vec::new();
+    if let Some(verdicts) = verdicts {
+        all.extend(settle::worst(verdicts));
+        all.extend(settle::by_class(verdicts));
+    }
+    all.extend(sources.frontier.as_ref().and_then(frontier::figure));
+    all.extend(sources.throughput.as_ref().and_then(|throughput| throughput::figure(throughput, verdicts)));
+    if let Some(kills) = &sources.kills {
+        all.extend(kills::curve(kills));
+        all.extend(kills::dots(kills));
+    }
+    if let Some(verdicts) = verdicts {
+        all.extend(coverage::by_strategy(verdicts));
+        all.extend(coverage::map(verdicts));
+    }
+    all
 }
+
+/// Panels as HTML. What may have to be scrolled can be reached with the keyboard.
+pub(crate) fn panels(layout: Layout, title: &str, all: &[String]) -> String {
+    let inside = PreEscaped(all.concat());
+    match layout {
+        Layout::Beside => html! { div class="panels" { (inside) } },
+        Layout::Wide => html! { div class="panels wide" role="region" aria-label=(title) tabindex="0" { (inside) } },
+        Layout::Map => html! { div class="panels map" role="region" aria-label=(title) tabindex="0" { (inside) } },
+    }
+    .into_string()
+}
+
+/// Heads of a table.
+pub(crate) fn heads<const N: usize>(heads: [&str; N]) -> Vec<String> {
+    heads.map(str::to_owned).to_vec()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,2 @@
+//! What all plots have in common.
+
