@@ -39,8 +39,10 @@ pub struct Figure {
 pub(crate) enum Layout {
     /// Beside each other, as many as there is room for.
     Beside,
-    /// A single one, that is scrolled where it does not fit.
-    Wide,
+    /// Two beside each other that belong together.
+    Pairs,
+    /// A single one.
+    Single,
     /// Broad ones beside each other, scrolled where they do not fit.
     Map,
 }
@@ -71,7 +73,8 @@ pub(crate) fn panels(layout: Layout, title: &str, all: &[String]) -> String {
     let inside = PreEscaped(all.concat());
     match layout {
         Layout::Beside => html! { div class="panels" { (inside) } },
-        Layout::Wide => html! { div class="panels wide" role="region" aria-label=(title) tabindex="0" { (inside) } },
+        Layout::Pairs => html! { div class="panels pairs" { (inside) } },
+        Layout::Single => html! { div class="panels single" { (inside) } },
         Layout::Map => html! { div class="panels map" role="region" aria-label=(title) tabindex="0" { (inside) } },
     }
     .into_string()

@@ -38,7 +38,7 @@ impl Axis {
         Axis::new(false, 0.0, most as f64 * 1.06, ticks)
     }
 
-    /// Durations, each tenth of the length another order of magnitude; what is less than `least_ms` stands at its beginning.
+    /// Durations on a logarithmic axis; what is less than `least_ms` stands at its beginning.
     pub fn log_time(least_ms: u64, most_ms: u64) -> Self {
         let least = FAR.into_iter().rev().find(|at| *at <= least_ms).unwrap_or(FAR[0]);
         let high = most_ms.max(least * 10);
@@ -57,7 +57,7 @@ impl Axis {
         Axis::new(false, (first * step) as f64 - room, (last * step) as f64 + room, ticks.collect())
     }
 
-    /// Counts from `least`, each tenth of the length another order of magnitude.
+    /// Counts from `least` on a logarithmic axis.
     pub fn log_count(least: f64, most: f64) -> Self {
         let least = if least.is_finite() && least > 0.0 { least } else { 1.0 };
         let most = if most.is_finite() && most > least { most } else { least * 10.0 };
@@ -116,6 +116,17 @@ impl Ranged for Axis {
     fn range(&self) -> Range<f64> {
         self.low..self.high
     }
+}
+
+/// Without what is too fine to matter: milliseconds of minutes.
+pub fn coarse(of_ms: u64) -> u64 {
+    let unit = match of_ms {
+        0..1_000 => 1,
+        1_000..10_000 => 100,
+        10_000..600_000 => 1_000,
+        _ => 60_000,
+    };
+    of_ms / unit * unit
 }
 
 /// A duration in words.

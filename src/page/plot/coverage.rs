@@ -3,7 +3,7 @@
 use crate::page::plot::axis::Axis;
 use crate::page::plot::chart::{Around, Chart};
 use crate::page::plot::ink::Ink;
-use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, TEXT, fill, path, say, say_upwards};
+use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, fill, path, say, say_upwards};
 use crate::page::plot::{Figure, Layout, heads, panels};
 use crate::page::source::Verdicts;
 use crate::page::source::verdicts::Coverage;
@@ -28,6 +28,13 @@ fn covered(verdicts: &Verdicts) -> impl Iterator<Item = (String, &Coverage)> {
     })
 }
 
+/// The classes whose coverage is known, in words.
+fn classes(verdicts: &Verdicts) -> String {
+    let cells = verdicts.strategies.iter().flat_map(|strategy| &strategy.cells);
+    let known = cells.filter(|cell| cell.coverage.as_ref().is_some_and(|of| of.possible > 0));
+    known.map(|cell| cell.faults.as_str()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+}
+
 /// How many places were felt by chance, only when steered, and never; a row for each strategy.
 pub fn by_strategy(verdicts: &Verdicts) -> Option<Figure> {
     let all: Vec<(String, &Coverage)> = covered(verdicts).collect();
@@ -50,9 +57,10 @@ pub fn by_strategy(verdicts: &Verdicts) -> Option<Figure> {
         id: "coverage".to_owned(),
         title: title.to_owned(),
         caption: format!(
-            "A place is one kind of fault in one phase of one step of a strategy. Of {} places where faults can strike, drawn runs felt {} by \
-             chance, {} more were felt only by runs steered there, and {} ({}) never: no claim of this report speaks about those.",
+            "A place is one kind of fault in one phase of one step of a strategy. Of {} places where faults of the class {} can strike, drawn \
+             runs felt {} by chance, {} more were felt only by runs steered there, and {} ({}) never, which the hatched end of each bar shows.",
             thousands(possible),
+            classes(verdicts),
             thousands(drawn_by_chance),
             thousands(steered),
             thousands(never),
@@ -73,7 +81,7 @@ fn bars(n: usize, part: &[(String, &Coverage)]) -> String {
     };
     panel.draw(|area| {
         let mut at = 4;
-        for (name, width, which) in [("by chance", 88, 0), ("only steered", 106, 1), ("never", 60, 2)] {
+        for (name, width, which) in [("by chance", 100, 0), ("only steered", 118, 1), ("never", 60, 2)] {
             piece(area, (at, at + 14), (5, 15), which)?;
             say(area, name, (at + 20, 10), SMALL, Ink::Ink, At::Start)?;
             at += width;
@@ -202,26 +210,26 @@ pub fn map(verdicts: &Verdicts) -> Option<Figure> {
     Some(Figure {
         id: "coverage-map".to_owned(),
         title: title.to_owned(),
-        caption: caption(&map, &steps, &kinds),
+        caption: caption(&map, &classes(verdicts), (&steps, &kinds)),
         svg: panels(Layout::Map, title, &drawn),
         table: (heads(["fault", "places", "felt", "never felt", "where never"]), kinds.iter().map(|kind| row(&map, kind)).collect()),
     })
 }
 
-fn caption(map: &Map, steps: &[&str], kinds: &[&str]) -> String {
+fn caption(map: &Map, classes: &str, (steps, kinds): (&[&str], &[&str])) -> String {
     let all = || map.places.values().flat_map(BTreeMap::values);
     let cells = "A row for each step, a column for each kind of fault, and in each cell the three phases of a step: before its request, while \
                  it is under way, after its reply";
     let size = format!("{} by {}", count(steps.len(), "step"), count(kinds.len(), "kind"));
     match map.counted {
         true => format!(
-            "{cells}. {size}, over all strategies: the darker, the more runs have felt a fault there (fewer than 10, fewer than 100, more). \
+            "{cells}. {size}; runs of the class {classes}, of all strategies together: the darker, the more have felt a fault there. \
              Crossed out: {} of {} that no run of any strategy ever felt. Blank: nothing can strike there.",
             thousands(all().filter(|felt| felt.runs == 0).count() as u64),
             count(all().count(), "place")
         ),
         false => format!(
-            "{cells}. {size}. This file tells only where some strategy never felt a fault: {} crossed out. What is blank was felt, or nothing \
+            "{cells}. {size}, under the class {classes}. This file tells only where some strategy never felt a fault: {} crossed out. What is blank was felt, or nothing \
              can strike there.",
             count(all().count(), "place")
         ),
@@ -253,12 +261,15 @@ fn grid(n: usize, map: &Map, steps: &[&str], kinds: &[&str]) -> String {
     let title = format!("Coverage of the steps {between}");
     let panel = Panel { id: format!("coverage-map-{n}"), title: &title, about: "Steps by kinds of fault; crossed out where none was ever felt.", size };
     panel.draw(|area| {
-        say(area, "step \\ fault", (2, 10), TEXT, Ink::Soft, At::Start)?;
+        legend(area, map.counted)?;
         for (column, kind) in (0..).zip(kinds) {
             say_upwards(area, &fit(kind, 16), (LEFT + column * CELL + CELL / 2, TOP - 6), SMALL, Ink::Ink)?;
         }
         for (line, step) in (0..).zip(steps) {
             let top = TOP + line * CELL;
+            if line > 0 && family(step) != family(steps[line as usize - 1]) {
+                path(area, &[(2, top), (LEFT + CELL * kinds.len() as i32, top)], Ink::Line, 1)?;
+            }
             say(area, &fit(step, 19), (LEFT - 6, top + CELL / 2), SMALL, Ink::Ink, At::End)?;
             for (column, kind) in (0..).zip(kinds) {
                 if let Some(phases) = map.places.get(&((*step).to_owned(), (*kind).to_owned())) {
@@ -270,22 +281,39 @@ fn grid(n: usize, map: &Map, steps: &[&str], kinds: &[&str]) -> String {
     })
 }
 
+/// What a step belongs to: `lease` of `lease.renew`.
+fn family(step: &str) -> &str {
+    step.split_once('.').map_or(step, |(family, _)| family)
+}
+
+fn legend(area: &Area<'_>, counted: bool) -> Drawn {
+    let known: &[(&str, u64)] = if counted { &[("never felt", 0), ("1 to 9 runs", 1), ("10 to 99", 10), ("100 or more", 100)] } else { &[("never felt", 0)] };
+    for (n, (name, runs)) in (0..).zip(known) {
+        let top = 8 + n * (CELL + 4);
+        third(area, (4, 19), top, *runs)?;
+        say(area, name, (26, top + CELL / 2), SMALL, Ink::Ink, At::Start)?;
+    }
+    Ok(())
+}
+
 /// One cell: a third for each phase, wider where neighbours are alike.
 fn cell(area: &Area<'_>, (left, top): (i32, i32), phases: &BTreeMap<String, Felt>) -> Drawn {
     let alike = |felt: &Felt| (felt.runs == 0, shade(felt.runs).to_bits());
     let thirds: Vec<(i32, &Felt)> = (0..).zip(PHASES).filter_map(|(n, phase)| phases.get(phase).map(|felt| (n, felt))).collect();
     for run in thirds.chunk_by(|(n, one), (next, other)| n + 1 == *next && alike(one) == alike(other)) {
         let (first, felt) = run[0];
-        let (from, to) = (left + first * 5, left + (first + run.len() as i32) * 5);
-        let (above, below) = (top + 1, top + CELL - 1);
-        let corners = vec![(from, above), (to, above), (to, below), (from, below)];
-        match felt.runs {
-            0 => {
-                fill(area, corners, Ink::Panel, 1.0)?;
-                path(area, &[(from, below), (to, above)], Ink::Bad, 1)?;
-            }
-            runs => fill(area, corners, BY_CHANCE, shade(runs))?,
-        }
+        third(area, (left + first * 5, left + (first + run.len() as i32) * 5), top, felt.runs)?;
     }
     Ok(())
+}
+
+/// A phase, or several that are alike: a shade, or crossed out.
+fn third(area: &Area<'_>, (from, to): (i32, i32), top: i32, runs: u64) -> Drawn {
+    let (above, below) = (top + 1, top + CELL - 1);
+    let corners = vec![(from, above), (to, above), (to, below), (from, below)];
+    if runs > 0 {
+        return fill(area, corners, BY_CHANCE, shade(runs));
+    }
+    fill(area, corners, Ink::Panel, 1.0)?;
+    path(area, &[(from, below), (to, above)], Ink::Bad, 1)
 }

@@ -1,6 +1,6 @@
 //! Where leases stop protecting: what was measured, beside the line that can be worked out on paper.
 
-use crate::page::plot::axis::{Axis, ms};
+use crate::page::plot::axis::{Axis, coarse, ms};
 use crate::page::plot::chart::{Around, Chart};
 use crate::page::plot::ink::Ink;
 use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, Shape, TEXT, fill, mark, path, say};
@@ -10,7 +10,7 @@ use crate::page::source::frontier::{Found, Given, Point};
 use crate::report::words::{count, signed, thousands};
 
 const WIDTH: u32 = 380;
-const ROW: u32 = 34;
+const ROW: u32 = 42;
 /// Two at work.
 const OVERLAP: Ink = Ink::Hue(0);
 /// Settled twice.
@@ -35,7 +35,7 @@ pub fn figure(frontier: &Frontier) -> Option<Figure> {
         id: "frontier".to_owned(),
         title: title.to_owned(),
         caption: caption(frontier, blocks.len()),
-        svg: panels(Layout::Beside, title, &all),
+        svg: panels(Layout::Pairs, title, &all),
         table: table(frontier),
     })
 }
@@ -63,8 +63,8 @@ fn title(point: &Point) -> String {
 /// What is searched, as the name of an axis.
 fn searched(block: &Block<'_>) -> &'static str {
     match block.points.first().map(|point| point.along.as_str()) {
-        Some("lateness") => "late by",
-        _ => "stopped for",
+        Some("lateness") => "lateness at which it begins",
+        _ => "stop at which it begins",
     }
 }
 
@@ -138,26 +138,48 @@ fn thresholds(n: usize, block: &Block<'_>) -> String {
         say(area, &block.name, (2, 10), TEXT, Ink::Ink, At::Start)?;
         legend(area, 32)?;
         let around = Around { top: 66, right: 14, below: 40, left: 46 };
-        let holder = if block.points.iter().any(|point| point.given.stall_ms > 0) { "the job takes, with its stop" } else { "the job takes" };
-        let chart = Chart::new(area, (&x, &y), around, (holder, &format!("{}, before it happens", searched(block))))?;
+        let holder = if block.points.iter().any(|point| point.given.stall_ms > 0) { "length of the job, with the stop that is given" } else { "length of the job" };
+        let chart = Chart::new(area, (&x, &y), around, (holder, searched(block)))?;
+        unsafe_side(area, &chart, block)?;
         line(area, &chart, block, |point| &point.overlap)?;
         line(area, &chart, block, |point| &point.settled_twice)?;
         block.points.iter().try_for_each(|point| measured(area, &chart, point))
     })
 }
 
-/// What was worked out, through the points whose clocks are right.
-fn line(area: &Area<'_>, chart: &Chart<'_>, block: &Block<'_>, pick: fn(&Point) -> &Found) -> Drawn {
+/// The points whose clocks are right, and what was worked out for them.
+fn usual(block: &Block<'_>, pick: fn(&Point) -> &Found) -> Vec<(f64, f64)> {
     let usual = block.points.iter().filter(|point| shape(&point.given) == Shape::Circle);
     let mut known: Vec<(u64, u64)> = usual.filter_map(|point| pick(point).line_ms.map(|line| (stay(point), line))).collect();
     known.sort_unstable();
+    known.dedup();
+    known.into_iter().map(|(at, line)| (at as f64, line as f64)).collect()
+}
+
+/// What lies beyond the line, faintly.
+fn unsafe_side(area: &Area<'_>, chart: &Chart<'_>, block: &Block<'_>) -> Drawn {
+    let known = usual(block, |point| &point.settled_twice);
+    let ([first, .., last], 3..) = (known.as_slice(), known.len()) else {
+        return Ok(());
+    };
+    let above = [(last.0, f64::INFINITY), (first.0, f64::INFINITY)];
+    fill(area, chart.spots(known.iter().copied().chain(above)), Ink::Bad, 0.1)?;
+    let (x, y) = chart.spot(f64::midpoint(first.0, last.0), f64::INFINITY);
+    say(area, "unsafe", (x, y + 14), SMALL, Ink::Bad, At::Middle)?;
+    let (x, y) = chart.spot(f64::midpoint(first.0, last.0), 0.0);
+    say(area, "safe", (x, y - 12), SMALL, Ink::Soft, At::Middle)
+}
+
+/// What was worked out, through the points whose clocks are right.
+fn line(area: &Area<'_>, chart: &Chart<'_>, block: &Block<'_>, pick: fn(&Point) -> &Found) -> Drawn {
+    let known = usual(block, pick);
     match known.len() {
         // Two points say nothing about what is between them.
-        0..=2 => known.iter().try_for_each(|(at, line)| {
-            let (x, y) = chart.spot(*at as f64, *line as f64);
+        0..=2 => known.into_iter().try_for_each(|(at, line)| {
+            let (x, y) = chart.spot(at, line);
             path(area, &[(x - 12, y), (x + 12, y)], Ink::Soft, 2)
         }),
-        _ => path(area, &chart.spots(known.into_iter().map(|(at, line)| (at as f64, line as f64))), Ink::Soft, 2),
+        _ => path(area, &chart.spots(known), Ink::Soft, 2),
     }
 }
 
@@ -198,26 +220,25 @@ fn ends(found: &Found) -> [Option<i64>; 2] {
 }
 
 fn row(area: &Area<'_>, chart: &Chart<'_>, n: usize, point: &Point) -> Drawn {
-    let (_, y) = chart.spot(0.0, -(n as f64) - 0.5);
-    let shape = shape(&point.given);
-    mark(area, shape, (22, y - 8), 4, Ink::Ink, false)?;
-    say(area, &conditions(&point.given), (34, y - 8), SMALL, Ink::Ink, At::Start)?;
-    let mut silent = Vec::new();
-    for ((found, ink, filled), name) in questions(point).into_iter().zip(["two at work", "settled twice"]) {
-        let [holds, breaks] = ends(found);
-        let Some(breaks) = breaks else {
-            silent.push(format!("{name}: {}", begins(found)));
-            continue;
-        };
-        let at = |value: i64| (chart.spot(value as f64, 0.0).0, y + 7);
-        if let Some(holds) = holds {
-            let (from, to) = (at(holds), at(breaks));
-            fill(area, vec![(from.0, from.1 - 1), (to.0, to.1 - 1), (to.0, to.1 + 1), (from.0, from.1 + 1)], ink, 1.0)?;
-        }
-        set(area, shape, at(breaks), (ink, filled))?;
+    let (left, y) = chart.spot(f64::NEG_INFINITY, -(n as f64));
+    let right = chart.spot(f64::INFINITY, 0.0).0;
+    if n > 0 {
+        path(area, &[(left, y), (right, y)], Ink::Line, 1)?;
     }
-    let right = chart.spot(f64::INFINITY, 0.0).0 - 4;
-    say(area, &silent.join("; "), (right, y + 7), SMALL, Ink::Soft, At::End)
+    let shape = shape(&point.given);
+    mark(area, shape, (left + 10, y + 10), 4, Ink::Ink, false)?;
+    say(area, &conditions(&point.given), (left + 22, y + 10), SMALL, Ink::Ink, At::Start)?;
+    for ((found, ink, filled), (name, below)) in questions(point).into_iter().zip([("two at work", 23), ("settled twice", 34)]) {
+        let at = |value: i64| (chart.spot(value as f64, 0.0).0, y + below);
+        match ends(found) {
+            [_, None] => say(area, &format!("{name}: {}", begins(found)), (right - 4, y + below), SMALL - 1.0, Ink::Soft, At::End)?,
+            [holds, Some(breaks)] => {
+                path(area, &[at(holds.unwrap_or(breaks)), at(breaks)], ink, 2)?;
+                mark(area, shape, at(breaks), 4, ink, filled)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Where something begins, in words.
@@ -226,7 +247,7 @@ fn begins(found: &Found) -> String {
         ("at-once", ..) => "at once".to_owned(),
         ("not-monotone", Some(holds), Some(breaks)) => format!("at {}, and not at {}", ms(breaks), ms(holds)),
         (_, _, Some(breaks)) => ms(breaks),
-        (_, Some(holds), None) => format!("never up to {}", ms(holds)),
+        (_, Some(holds), None) => format!("never up to {}", ms(coarse(holds))),
         (_, None, None) => "not measured".to_owned(),
     }
 }
@@ -251,7 +272,7 @@ fn caption(frontier: &Frontier, blocks: usize) -> String {
     };
     format!(
         "{} in {}. A mark is the first value that any of {} seeds shows; its bar reaches back to the last value that none shows, {} before it. \
-         The line is worked out on paper: two are at work once stop and job together outlast the lease, in true time. {agrees} \
+         The line is worked out on paper, and drawn for clocks that are right: two are at work once stop and job together outlast the lease. {agrees} \
          Shapes tell the conditions apart; the second plot of each pair names them.",
         count(frontier.points.len(), "condition"),
         count(blocks, "block"),

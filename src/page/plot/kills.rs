@@ -42,25 +42,25 @@ pub fn curve(kills: &Kills) -> Option<Figure> {
         return None;
     }
     let title = "How soon each search finds a defect";
-    let (x, y) = (Axis::log_count(1.0, most(&defects)), Axis::share());
+    let (x, y) = (Axis::log_count(0.8, most(&defects)), Axis::share());
     let panel = Panel {
         id: "kills-0".to_owned(),
         title,
         about: "The share of defects found, against the number of runs on a logarithmic axis; a rising line for each search.",
-        size: (600, 360),
+        size: (420, 340),
     };
     let found: Vec<Vec<u64>> = SEARCHES.iter().map(|(_, of, ..)| sorted(defects.iter().filter_map(|defect| of(defect)))).collect();
     let svg = panel.draw(|area| {
-        let around = Around { top: 30, right: 150, below: 40, left: 56 };
-        let chart = Chart::new(area, (&x, &y), around, ("runs", "defects found"))?;
+        let around = Around { top: 30, right: 124, below: 40, left: 52 };
+        let chart = Chart::new(area, (&x, &y), around, ("runs", &format!("of {} found", count(defects.len(), "defect"))))?;
         for ((_, _, ink, shape), found) in SEARCHES.iter().zip(&found) {
-            steps(area, &chart, found, defects.len(), (*ink, *shape))?;
+            steps(area, &chart, found, (defects.len(), most(&defects)), (*ink, *shape))?;
         }
         let right = chart.spot(f64::INFINITY, 0.0).0;
         let ends: Vec<i32> = found.iter().map(|found| chart.spot(0.0, share(found.len(), defects.len())).1).collect();
         for (((name, _, ink, shape), found), y) in SEARCHES.iter().zip(&found).zip(apart(&ends)) {
             mark(area, *shape, (right + 12, y), 4, *ink, true)?;
-            say(area, &format!("{name}: {} of {}", found.len(), defects.len()), (right + 22, y), SMALL, Ink::Ink, At::Start)?;
+            say(area, &format!("{name} {}", found.len()), (right + 22, y), SMALL, Ink::Ink, At::Start)?;
         }
         Ok(())
     });
@@ -74,7 +74,7 @@ pub fn curve(kills: &Kills) -> Option<Figure> {
         id: "kills".to_owned(),
         title: title.to_owned(),
         caption: caption(kills, &defects, &found),
-        svg: panels(Layout::Wide, title, &[svg]),
+        svg: panels(Layout::Single, title, &[svg]),
         table: (heads(["search", "first run", "10 runs", "100 runs", "in the end", "of", "median of what it found"]), rows.collect()),
     })
 }
@@ -111,8 +111,8 @@ fn share(n: usize, of: usize) -> f64 {
 }
 
 /// A step up for each defect, and on to the end.
-fn steps(area: &Area<'_>, chart: &Chart<'_>, found: &[u64], of: usize, (ink, shape): (Ink, Shape)) -> Drawn {
-    let mut values = vec![(1.0, 0.0)];
+fn steps(area: &Area<'_>, chart: &Chart<'_>, found: &[u64], (of, longest): (usize, f64), (ink, shape): (Ink, Shape)) -> Drawn {
+    let mut values = vec![(0.0, 0.0)];
     for (n, runs) in found.iter().enumerate() {
         values.extend([(*runs as f64, share(n, of)), (*runs as f64, share(n + 1, of))]);
     }
@@ -120,12 +120,12 @@ fn steps(area: &Area<'_>, chart: &Chart<'_>, found: &[u64], of: usize, (ink, sha
     let mut spots = chart.spots(values);
     spots.dedup();
     path(area, &spots, ink, 2)?;
-    // A mark at every eighth of the way is enough to tell the lines apart.
-    let every = found.len().div_ceil(8).max(1);
-    let marked = found.iter().enumerate().filter(|(n, _)| (n + 1) % every == 0);
-    let mut spots: Vec<_> = marked.map(|(n, runs)| chart.spot(*runs as f64, share(n + 1, of))).collect();
-    spots.dedup_by_key(|(x, _)| *x);
-    spots.into_iter().try_for_each(|spot| mark(area, shape, spot, 4, ink, true))
+    // Marks tell the lines apart; each line has them somewhere else.
+    let first = if shape == Shape::Circle { 1.5 } else if shape == Shape::Square { 6.0 } else { 3.0 };
+    let at = [1.0, 10.0, 100.0, 1_000.0].map(|decade| first * decade);
+    let within = |runs: f64| found.iter().filter(|n| **n as f64 <= runs).count();
+    let seen = at.into_iter().filter(|runs| *runs <= longest);
+    seen.map(|runs| chart.spot(runs, share(within(runs), of))).try_for_each(|spot| mark(area, shape, spot, 4, ink, true))
 }
 
 /// Defect by defect, the quickest first, in a panel for each strategy.
@@ -135,7 +135,7 @@ pub fn dots(kills: &Kills) -> Option<Figure> {
         return None;
     }
     let title = "How many runs each defect takes";
-    let x = Axis::log_count(1.0, most(&defects));
+    let x = Axis::log_count(0.8, most(&defects));
     let strategy = |defect: &Defect| defect.name.split_once('.').map_or(String::new(), |(strategy, _)| strategy.to_owned());
     let mut names: Vec<String> = Vec::new();
     for defect in &defects {
@@ -157,7 +157,7 @@ pub fn dots(kills: &Kills) -> Option<Figure> {
     Some(Figure {
         id: "kills-by-defect".to_owned(),
         title: title.to_owned(),
-        caption: "A row for each defect that breaks something, the one found soonest at the top; a mark for each search that finds it. \
+        caption: "A row for each defect that breaks something, the one found soonest at the top; a mark for each search that finds it, and where several need as many runs, their marks beside each other. \
                   A search without a mark never does: it is named at the end of the row. The table has all defects, also those that only waste work."
             .to_owned(),
         svg: panels(Layout::Beside, title, &drawn),
@@ -203,7 +203,7 @@ fn row(area: &Area<'_>, chart: &Chart<'_>, n: usize, defect: &Defect) -> Drawn {
     for (_, of, ink, shape) in SEARCHES {
         if let Some(runs) = of(defect) {
             // Marks of the same run stand beside each other.
-            let mut spot = chart.spot(runs as f64, 0.0).0 + 8;
+            let mut spot = chart.spot(runs as f64, 0.0).0;
             while taken.iter().any(|other| (other - spot).abs() < 11) {
                 spot += 1;
             }

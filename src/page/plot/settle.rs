@@ -1,6 +1,6 @@
 //! How long it takes until a period is settled, and how bad that gets.
 
-use crate::page::plot::axis::{Axis, ms};
+use crate::page::plot::axis::{Axis, coarse, ms};
 use crate::page::plot::chart::{Around, Chart};
 use crate::page::plot::ink::Ink;
 use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, Shape, Spot, TEXT, fill, mark, path, say};
@@ -15,6 +15,8 @@ const ROWS: usize = 14;
 const ROW: u32 = 46;
 /// Pixels of a step of a distribution.
 const STEP: i32 = 4;
+/// What takes no longer, in milliseconds, stands at the beginning of the axis.
+const LEAST: u64 = 100;
 /// Panels of the second plot.
 const PANELS: usize = 9;
 const CALM: Ink = Ink::Hue(0);
@@ -48,7 +50,7 @@ fn told(strategy: &Strategy) -> Option<Told<'_>> {
 /// The axis on which all of them lie.
 fn axis<'a>(all: impl Iterator<Item = &'a Spread> + Clone) -> Axis {
     let least = all.clone().map(|spread| spread.buckets.first().map_or(spread.p50_ms, |(to, _)| *to).min(spread.p50_ms)).min();
-    Axis::log_time(least.unwrap_or_default(), all.map(|spread| spread.max_ms).max().unwrap_or_default())
+    Axis::log_time(least.unwrap_or_default().max(LEAST), all.map(|spread| spread.max_ms).max().unwrap_or_default())
 }
 
 /// Calm, and under the worst class, a row for each strategy.
@@ -61,7 +63,7 @@ pub fn worst(verdicts: &Verdicts) -> Option<Figure> {
     let title = "How long until a period is settled";
     let size = all.len().div_ceil(all.len().div_ceil(ROWS));
     let drawn: Vec<String> = all.chunks(size).enumerate().map(|(n, part)| strips(n, part, &x)).collect();
-    let cells = |spread: &Spread| [spread.p50_ms, spread.p95_ms, spread.max_ms].map(ms);
+    let cells = |spread: &Spread| [spread.p50_ms, spread.p95_ms, spread.max_ms].map(|at| ms(coarse(at)));
     let rows = all.iter().map(|of| {
         let (class, worst) = of.worst.map_or(("–", ["–", "–", "–"].map(str::to_owned)), |(class, spread)| (class, cells(spread)));
         let survives = if of.survives { "yes" } else { "no" }.to_owned();
@@ -84,16 +86,16 @@ fn told_of_all(all: &[Told<'_>]) -> String {
     let worst = all.iter().filter(|of| of.survives).filter_map(|of| Some((of, of.worst?)));
     let worst = worst.max_by_key(|(_, (_, spread))| spread.p95_ms);
     let worst = worst.map_or(String::new(), |(of, (class, spread))| {
-        format!(" Of those that nothing breaks, {} is slowest: under {class} one period in twenty takes longer than {}.", of.label, ms(spread.p95_ms))
+        format!(" Of those that nothing breaks, {} is slowest: under {class} one period in twenty takes longer than {}.", of.label, ms(coarse(spread.p95_ms)))
     });
     format!(
-        "From the end of a period to the commit that settles it; each tenth of the axis is another order of magnitude. Upper half of a row: {} \
+        "From the end of a period to the commit that settles it, on a logarithmic axis. Upper half of a row: {} \
          settled in calm runs, the hill as high as they are many, the bar at their median, which is between {} and {}. Lower half: the class of \
          faults under which it is slowest, from the median (dot) over 95 in 100 (thick line) to the longest (cross). ✓ nothing breaks it, \
          ✗ something does: settled soon is then no merit.{worst}",
         format_args!("{} periods", thousands(periods)),
-        ms(quick),
-        ms(slow)
+        ms(coarse(quick)),
+        ms(coarse(slow))
     )
 }
 
@@ -107,7 +109,7 @@ fn strips(n: usize, part: &[Told<'_>], x: &Axis) -> String {
         size: (WIDTH, 8 + 40 + ROW * part.len() as u32),
     };
     panel.draw(|area| {
-        let around = Around { top: 8, right: 14, below: 40, left: 14 };
+        let around = Around { top: 8, right: 16, below: 40, left: 26 };
         let chart = Chart::new(area, (x, &y), around, ("until it is settled", ""))?;
         part.iter().enumerate().try_for_each(|(n, of)| strip(area, &chart, n, of))
     })
@@ -128,16 +130,6 @@ fn strip(area: &Area<'_>, chart: &Chart<'_>, n: usize, of: &Told<'_>) -> Drawn {
         range(area, chart, spread, base + 8, WORST)?;
     }
     Ok(())
-}
-
-/// Without what is too fine to matter: milliseconds of minutes.
-fn coarse(of: u64) -> u64 {
-    let unit = match of {
-        0..10_000 => 100,
-        10_000..600_000 => 1_000,
-        _ => 60_000,
-    };
-    of / unit * unit
 }
 
 /// From the median over 95 in 100 to the longest.
@@ -189,8 +181,8 @@ pub fn by_class(verdicts: &Verdicts) -> Option<Figure> {
         strategy.cells.iter().filter_map(|cell| {
             let spread = to_settle(cell)?;
             let recovery = cell.cost.as_ref().and_then(|cost| cost.recovery.as_ref()).filter(|spread| spread.n > 0);
-            let times = [spread.p50_ms, spread.p95_ms, spread.max_ms].map(ms);
-            let recovered = recovery.map_or("–".to_owned(), |spread| ms(spread.p50_ms));
+            let times = [spread.p50_ms, spread.p95_ms, spread.max_ms].map(|at| ms(coarse(at)));
+            let recovered = recovery.map_or("–".to_owned(), |spread| ms(coarse(spread.p50_ms)));
             Some([vec![strategy.label(), cell.faults.clone(), thousands(spread.n)], times.to_vec(), vec![recovered]].concat())
         })
     });

@@ -51,10 +51,10 @@ pub fn figure(throughput: &Throughput, verdicts: Option<&Verdicts>) -> Option<Fi
         id: "throughput-0".to_owned(),
         title,
         about: "Settlements a second against contending nodes, both axes logarithmic; a line for each strategy.",
-        size: (600, 440),
+        size: (420, 420),
     };
     let svg = panel.draw(|area| {
-        let around = Around { top: 30, right: 168, below: 40, left: 56 };
+        let around = Around { top: 30, right: 140, below: 40, left: 48 };
         let chart = Chart::new(area, (&x, &y), around, ("contending nodes", "settlements a second"))?;
         for (_, rates) in all.iter().filter(|(name, _)| !shown.contains(name)) {
             path(area, &chart.spots(rates.iter().map(|(nodes, rate)| (*nodes, rate[0]))), Ink::Line, 1)?;
@@ -72,7 +72,7 @@ pub fn figure(throughput: &Throughput, verdicts: Option<&Verdicts>) -> Option<Fi
         id: "throughput".to_owned(),
         title: title.to_owned(),
         caption: caption(&all, shown.len(), verdicts.is_some()),
-        svg: panels(Layout::Wide, title, &[svg]),
+        svg: panels(Layout::Single, title, &[svg]),
         table: (heads, all.iter().map(row).collect()),
     })
 }
@@ -109,9 +109,9 @@ fn names(area: &Area<'_>, chart: &Chart<'_>, coloured: &[&(&str, Vec<(f64, [f64;
     let right = chart.spot(f64::INFINITY, 0.0).0;
     for (n, y) in apart(&ends.iter().map(|(_, y)| *y).collect::<Vec<_>>()).into_iter().enumerate() {
         let ink = Ink::Hue(n);
-        path(area, &[(ends[n].0 + 6, ends[n].1), (right + 12, y)], ink, 1)?;
-        mark(area, Shape::ALL[n % Shape::ALL.len()], (right + 18, y), 4, ink, true)?;
-        say(area, &fit(coloured[n].0, 20), (right + 28, y), SMALL, Ink::Ink, At::Start)?;
+        path(area, &[(ends[n].0 + 6, ends[n].1), (right + 8, y)], ink, 1)?;
+        mark(area, Shape::ALL[n % Shape::ALL.len()], (right + 14, y), 4, ink, true)?;
+        say(area, &fit(coloured[n].0, 17), (right + 24, y), SMALL, Ink::Ink, At::Start)?;
     }
     Ok(())
 }
@@ -150,7 +150,7 @@ fn caption(all: &[(&str, Vec<(f64, [f64; 3])>)], shown: usize, known: bool) -> S
     let best = all.iter().max_by(|one, other| last(&one.1).total_cmp(&last(&other.1)));
     let best = best.map_or(String::new(), |(name, rates)| {
         let (nodes, rate) = rates.last().map_or((0.0, 0.0), |(nodes, rate)| (*nodes, rate[0]));
-        format!(" With {} the most settle a second with {name}: {}.", count(nodes as usize, "node"), thousands(rate.round() as u64))
+        format!(" With {}, {name} settles most: {} a second.", count(nodes as usize, "node"), thousands(rate.round() as u64))
     });
     let which = match (known, shown == all.len()) {
         (_, true) => String::new(),
@@ -159,7 +159,7 @@ fn caption(all: &[(&str, Vec<(f64, [f64; 3])>)], shown: usize, known: bool) -> S
     };
     format!(
         "Settlements a second of one processor core, simulation included, against how many nodes want the same period; both axes are \
-         logarithmic, and the band around a line is the 95 % confidence interval of its mean. What falls steeply pays for each further node. \
+         logarithmic, and the band around a line is the 95 % confidence interval of its mean. The steeper a line falls, the more each further node costs. \
          These figures, unlike all others here, depend on the machine.{which}{best}"
     )
 }
