@@ -3,6 +3,7 @@
 mod certify;
 mod exhaust;
 mod exit;
+mod format;
 mod frontier;
 mod incident;
 mod init;
@@ -14,6 +15,7 @@ mod numbers;
 mod out;
 mod progress;
 mod replay;
+mod report;
 mod run;
 mod shrink;
 mod stopwatch;
@@ -24,6 +26,7 @@ pub use exit::Exit;
 
 use crate::explore::Shard;
 use clap::{Args, Parser, Subcommand};
+use format::Format;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -52,6 +55,8 @@ Examples:
                                                  the story of a run that broke something
   onceproof replay --strategy lease-set-px --faults skew --seed 42
   onceproof exhaust --strategy table-key         every single fault at every step
+  onceproof --format markdown                    for the page of a CI job; junit for its test report
+  onceproof report old-reports                   pages of an older sweep, made anew from its JSON
   onceproof list                                 what there is to choose from
   onceproof init && onceproof run                your own deployment, from a file
 
@@ -93,6 +98,8 @@ enum Command {
     Shrink(shrink::ShrinkArgs),
     /// Public reports of jobs that ran twice, never, or got stuck: each as a run that shows it, with the fix
     Incident(incident::IncidentArgs),
+    /// Make the pages of a reports folder anew from its JSON files, or print its verdicts for CI
+    Report(report::ReportArgs),
     /// Show strategies, fault classes, invariants and knobs
     List(ListArgs),
     /// Simulate your own deployment, described in a file, and say what would have to be different
@@ -130,8 +137,11 @@ struct VerifyArgs {
     /// Only a part of the runs, such as 2/3, for `onceproof merge`: written to shard-2-of-3.json, without a verdict
     #[arg(long, value_name = "I/N", conflicts_with_all = ["budget", "until_bound"], value_parser = numbers::shard, allow_hyphen_values = true)]
     shard: Option<Shard>,
-    /// Print the verdicts as JSON instead of the table
-    #[arg(long)]
+    /// What to print: the table, or the verdicts as JSON, as `JUnit` XML, or as Markdown for the page of a CI job
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Threads to run on [default: all cores]
     #[arg(long, value_name = "N", value_parser = numbers::threads, allow_negative_numbers = true)]
@@ -145,6 +155,13 @@ struct VerifyArgs {
     /// Folder for verdicts.json and witnesses
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
+}
+
+impl VerifyArgs {
+    /// What to print.
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 /// What to replay.
@@ -227,6 +244,7 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
         Some(Command::Frontier(args)) => frontier::run(args),
         Some(Command::Shrink(args)) => shrink::run(args),
         Some(Command::Incident(args)) => incident::run(args),
+        Some(Command::Report(args)) => report::run(args),
         Some(Command::List(args)) => list::run(args),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Init(args)) => init::run(args),

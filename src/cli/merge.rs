@@ -1,6 +1,7 @@
 //! `onceproof merge`: the shards of a sweep, or of an enumeration, become the whole.
 
 use crate::cli::exit::Failure;
+use crate::cli::format::Format;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::verify::conclusion::Conclusion;
 use crate::cli::verify::part::Parts;
@@ -63,6 +64,7 @@ pub fn run(args: &MergeArgs) -> Result<Exit, Failure> {
     listen_for_interrupts();
     let (watch, shards) = (Stopwatch::start(), parts.shards);
     let (order, swept, certified) = parts.merged(&subjects)?;
-    let conclusion = Conclusion { order: &order, subjects: &subjects, folder: &folder, reports: &args.reports, json: args.json };
+    let format = if args.json { Format::Json } else { Format::Table };
+    let conclusion = Conclusion { order: &order, subjects: &subjects, folder: &folder, reports: &args.reports, format };
     conclusion.draw(swept, certified, watch, |_| Made::Merged { shards })
 }

@@ -6,6 +6,7 @@ pub mod order;
 pub mod part;
 
 use crate::cli::exit::Failure;
+use crate::cli::format::Format;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{Exit, VerifyArgs, listen_for_interrupts, out};
 use crate::explore::Subject;
@@ -16,12 +17,19 @@ use order::Order;
 
 /// Verifies.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let format = args.format();
+    if args.shard.is_some() && matches!(format, Format::Junit | Format::Markdown) {
+        return Err(Failure::Usage(format!(
+            "a shard has no verdicts yet: write --format json, merge the shards, then `onceproof report --format {}`",
+            format.name()
+        )));
+    }
     let order = Order::of(args)?;
     let deployments = order.deployments()?;
     let subjects: Vec<&dyn Subject> = deployments.iter().map(|d| d as &dyn Subject).collect();
     let folder = Folder::open(&args.reports).map_err(Failure::usage)?;
     listen_for_interrupts();
-    if !args.json {
+    if format == Format::Table {
         out::print(&order.announced(order::time_scale(&subjects), args.shard))?;
     }
     let watch = Stopwatch::start();
@@ -29,6 +37,6 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         return part::make(&order, &subjects, shard, watch, &folder, args);
     }
     let swept = order.sweep(&subjects, None, watch)?;
-    let conclusion = Conclusion { order: &order, subjects: &subjects, folder: &folder, reports: &args.reports, json: args.json };
+    let conclusion = Conclusion { order: &order, subjects: &subjects, folder: &folder, reports: &args.reports, format };
     conclusion.draw(swept, 0, watch, |took| Made::Here { took, threads: order.threads })
 }

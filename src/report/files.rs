@@ -38,6 +38,13 @@ pub struct Unwritable {
     why: io::Error,
 }
 
+impl Unwritable {
+    /// The same without advice, for a command to which the folder is given otherwise.
+    pub fn bare(&self) -> String {
+        format!("cannot write reports to {}: {}", self.path, self.why)
+    }
+}
+
 /// A reports folder that can be written to.
 #[derive(Debug)]
 pub struct Folder {

@@ -3,12 +3,14 @@
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
+use crate::cli::format::{self, Format};
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::verify::order::{Order, time_scale};
 use crate::cli::{CANCELLED, Exit, out, witnesses};
 use crate::explore::certify::certify;
 use crate::explore::sweep::Swept;
 use crate::explore::{Cell, Row, Subject, Survey, Tally};
+use crate::page::source::{Verdicts, document};
 use crate::report::files::{self, Folder};
 use crate::report::table::{Made, Setting};
 use crate::report::words::count;
@@ -27,8 +29,8 @@ pub struct Conclusion<'a> {
     pub folder: &'a Folder,
     /// The same, as the user wrote it.
     pub reports: &'a Path,
-    /// Whether a program reads what is printed.
-    pub json: bool,
+    /// What is printed.
+    pub format: Format,
 }
 
 impl Conclusion<'_> {
@@ -47,7 +49,12 @@ impl Conclusion<'_> {
 
         let reports = self.reports.display().to_string();
         let setting = Setting { width: out::width(), made: made(took), time_scale: time_scale(self.subjects), reports };
-        out::print(&if self.json { json::render(&survey) } else { table::render(&survey, &setting) })?;
+        out::print(&match self.format {
+            Format::Table => table::render(&survey, &setting),
+            Format::Json => json::render(&survey),
+            Format::Junit => format::junit(&verdicts(&survey)?, self.reports),
+            Format::Markdown => format::markdown(&verdicts(&survey)?, self.reports),
+        })?;
         verdict(&survey)
     }
 
@@ -74,6 +81,12 @@ impl Conclusion<'_> {
         })?;
         Ok([(files::VERDICTS.to_owned(), json::render(survey))].into_iter().chain(kept).collect())
     }
+}
+
+/// The verdicts as pages read them.
+fn verdicts(survey: &Survey) -> Result<Verdicts, Failure> {
+    let written = json::render(survey);
+    document::read(&written).map_err(|e| Failure::Distrust(format!("{} cannot be read again: {e}", files::VERDICTS)))
 }
 
 /// A blind harness cannot be trusted, whatever else it says.

@@ -2,6 +2,7 @@
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
+use crate::cli::format::Format;
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::verify::order::Order;
 use crate::cli::{CANCELLED, Exit, VerifyArgs, names, out};
@@ -74,7 +75,7 @@ pub fn make(
     folder.replace(&[(file.name(), file.render())], &[]).map_err(Failure::usage)?;
 
     let (path, of) = (args.reports.join(file.name()).display().to_string(), shard.of());
-    if args.json {
+    if args.format() == Format::Json {
         let done = Done { shard, runs, pinned_runs, certified_runs: certified, file: &path };
         out::print(&(serde_json::to_string_pretty(&done).map_err(Failure::usage)? + "\n"))?;
     } else {

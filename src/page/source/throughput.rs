@@ -1,14 +1,12 @@
 //! `throughput.json`: what criterion measured of `benches/contention.rs`, brought into the folder
 //! by `onceproof report`. The one file there that depends on a machine.
 
+use crate::page::source::Document;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fs, io};
-
-/// Version of the schema.
-const FORMAT: u32 = 1;
 
 /// Settlements a second by contending nodes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,6 +16,11 @@ pub struct Throughput {
     pub format: u32,
     /// The rows.
     pub strategies: Vec<Strategy>,
+}
+
+impl Document for Throughput {
+    const FORMAT: u32 = 1;
+    const AGAIN: &'static str = "remove it and run `onceproof report --criterion DIR`";
 }
 
 /// A strategy.
@@ -89,7 +92,7 @@ impl Throughput {
             Strategy { name, points }
         });
         let strategies: Vec<Strategy> = strategies.collect();
-        Ok((!strategies.is_empty()).then_some(Throughput { format: FORMAT, strategies }))
+        Ok((!strategies.is_empty()).then_some(Throughput { format: Self::FORMAT, strategies }))
     }
 }
 
