@@ -13,6 +13,7 @@ mod merge;
 mod names;
 mod numbers;
 mod out;
+mod pages;
 mod progress;
 mod replay;
 mod report;
@@ -152,7 +153,7 @@ struct VerifyArgs {
     /// Keep witnesses as they were found, instead of the smallest run that breaks the same rule; on turmoil nothing is shrunk
     #[arg(long)]
     no_shrink: bool,
-    /// Folder for verdicts.json and witnesses
+    /// Folder for index.html, verdicts.json and witnesses with their pages
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
 }
@@ -212,6 +213,12 @@ struct ReplayArgs {
     /// The run as JSON instead of its story: each fault planned, fired, felt and by what, and what broke
     #[arg(long, conflicts_with = "records")]
     json: bool,
+    /// Folder for the run's page, and index.html
+    #[arg(long, value_name = "DIR", default_value = "reports")]
+    reports: PathBuf,
+    /// Only tell the run: write no page
+    #[arg(long)]
+    no_page: bool,
 }
 
 /// How to list.

@@ -19,9 +19,10 @@ pub mod shrink;
 pub mod story;
 pub mod table;
 pub mod twin;
+pub mod twins;
 pub mod words;
 
 mod paint;
 mod witness;
 
-pub use witness::{NotRepeated, witness};
+pub use witness::{Kept, NotRepeated, command, with_twin, witness};

@@ -66,7 +66,7 @@ pub struct ExhaustArgs {
     /// Threads to run on [default: all cores]
     #[arg(long, value_name = "N", value_parser = numbers::threads, allow_negative_numbers = true)]
     threads: Option<u16>,
-    /// Folder for exhaust.json and witnesses
+    /// Folder for index.html, exhaust.json and witnesses with their pages
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
 }

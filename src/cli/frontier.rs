@@ -2,7 +2,7 @@
 
 use crate::cli::exit::Failure;
 use crate::cli::progress::Units;
-use crate::cli::{CANCELLED, Exit, listen_for_interrupts, names, numbers, out};
+use crate::cli::{CANCELLED, Exit, listen_for_interrupts, names, numbers, out, pages};
 use crate::explore::frontier::{Frontier, Measured, NoFrontier, Point};
 use crate::plan::duration;
 use crate::report::files::Folder;
@@ -61,7 +61,7 @@ pub struct FrontierArgs {
     /// Threads to run on [default: all cores]
     #[arg(long, value_name = "N", value_parser = numbers::threads, allow_negative_numbers = true)]
     threads: Option<u16>,
-    /// Folder for frontier.json
+    /// Folder for frontier.json and index.html
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
 }
@@ -94,7 +94,9 @@ pub fn run(args: &FrontierArgs) -> Result<Exit, Failure> {
     if CANCELLED.load(Ordering::SeqCst) {
         return Err(Failure::Interrupted);
     }
-    folder.replace(&[(frontier::FILE.to_owned(), json.clone())], &[]).map_err(Failure::usage)?;
+    let mut files = vec![(frontier::FILE.to_owned(), json.clone())];
+    files.push(pages::index(&args.reports, &files, &[]));
+    folder.replace(&files, &[]).map_err(Failure::usage)?;
     out::print(&if args.json { json } else { frontier::render(&measured, &setting, out::width()) })?;
     Ok(if measured.iter().all(Measured::as_expected) { Exit::AsExpected } else { Exit::Unexpected })
 }

@@ -36,7 +36,7 @@ pub struct MergeArgs {
     /// The files that `verify --shard`, or `exhaust --shard`, has written, all of one command line
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Folder for verdicts.json and witnesses
+    /// Folder for index.html, verdicts.json and witnesses with their pages
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
     /// Print the verdicts as JSON instead of the table

@@ -1,4 +1,6 @@
-//! `onceproof replay`: one run as a story, and whether it is the run it should be.
+//! `onceproof replay`: one run as a story and as a page, and whether it is the run it should be.
+
+mod page;
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
@@ -12,7 +14,8 @@ use crate::explore::{Finding, Mark, Observed, Subject, Witness, observe};
 use crate::plan::FaultPlan;
 use crate::report::knobs::{self, Drawn};
 use crate::report::words::{self, count, wrap};
-use crate::report::{doom, run as run_json, story};
+use crate::report::files::Folder;
+use crate::report::{self, doom, run as run_json, story};
 use crate::scenario::{Misconfigured, Rules, Scenario};
 use crate::seed::Seed;
 use crate::strategy::Expectation;
@@ -23,6 +26,8 @@ use std::thread;
 /// One run to be told.
 struct Told {
     deployment: Deployment,
+    /// What that varies.
+    usual: Scenario,
     /// In what the deployment differs from the one that its strategy usually has.
     knobs: Vec<Drawn>,
     class: FaultClass,
@@ -30,6 +35,10 @@ struct Told {
     engine: EngineKind,
     plan: FaultPlan,
     witness: Option<Witness>,
+    /// Where its witness would be, in the reports folder.
+    name: String,
+    /// The command that replays it.
+    replay: String,
 }
 
 /// Replays.
@@ -43,6 +52,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
             ));
         }
     };
+    let folder = if args.no_page { None } else { Some(Folder::open(&args.reports).map_err(Failure::usage)?) };
     // Twice, on two threads: a run that does not repeat must not be told as if it did.
     let first = told.observe()?;
     let second = thread::scope(|scope| scope.spawn(|| told.observe()).join().expect("panics of runs are contained"))?;
@@ -57,9 +67,13 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         Some(witness) => compared(&first, witness)?,
         None => alone(&first, &told.deployment, told.class),
     };
+    let page = folder.map(|folder| told.write(&first, &folder, &args.reports)).transpose()?;
     // What a program reads holds the digest already, and nothing may follow it.
     if !args.json {
         out::print(&format!("\n{}", wrapped(&format!("digest {}, {verdict}", first.run.trace.digest()))))?;
+        if let Some(page) = page {
+            out::print(&format!("written: {page}\n"))?;
+        }
     }
     Ok(exit)
 }
@@ -120,7 +134,8 @@ impl Told {
         let usual = usual(witness.strategy(), witness.scenario.database.rules, witness.engine).map_err(|e| in_file(&e))?;
         let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
         let (class, seed, engine, plan) = (witness.faults, witness.seed, witness.engine, witness.plan.clone());
-        Ok(Told { deployment, knobs, class, seed, engine, plan, witness: Some(witness) })
+        let (usual, name) = (Subject::scenario(&usual).clone(), page::name_of(path));
+        Ok(Told { deployment, usual, knobs, class, seed, engine, plan, witness: Some(witness), name, replay: page::command(path) })
     }
 
     fn from_names(strategy: &str, faults: &str, args: &ReplayArgs) -> Result<Told, Failure> {
@@ -133,14 +148,17 @@ impl Told {
         }
         let seed = Seed(args.seed.unwrap_or(1));
         let unpinned = || Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()));
+        let (name, replay) = (page::name(&usual, engine, class, seed, args.pinned), report::command(&usual, engine, class, seed, args.pinned));
+        let scenario = Subject::scenario(&usual).clone();
         if args.pinned {
             let plan = usual.pinned(class).into_iter().next().ok_or_else(unpinned)?;
-            return Ok(Told { deployment: usual, knobs: Vec::new(), class, seed, engine, plan, witness: None });
+            let knobs = Vec::new();
+            return Ok(Told { deployment: usual, usual: scenario, knobs, class, seed, engine, plan, witness: None, name, replay });
         }
         let deployment = varied(&usual, class, seed).unwrap_or_else(|| usual.clone());
         let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
         let plan = Subject::plan(&deployment, class, seed);
-        Ok(Told { deployment, knobs, class, seed, engine, plan, witness: None })
+        Ok(Told { deployment, usual: scenario, knobs, class, seed, engine, plan, witness: None, name, replay })
     }
 
     /// What is printed about a run.

@@ -7,6 +7,7 @@ mod one;
 pub use one::One;
 
 use crate::class::FaultClass;
+use crate::page::INDEX;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,25 @@ pub fn are_same(one: &Path, other: &Path) -> bool {
 /// Where the witness of a cell is, in the reports folder.
 pub fn witness_name(strategy: &str, class: FaultClass) -> String {
     format!("{WITNESSES}/{strategy}--{class}.toml")
+}
+
+/// Where the page of a witness is.
+pub fn page_name(witness: &str) -> String {
+    beside_it(witness, "html")
+}
+
+/// Where what that page is made of is.
+pub fn twin_name(witness: &str) -> String {
+    beside_it(witness, "json")
+}
+
+/// All that belongs to a witness: its file, its page, and what that is made of.
+pub fn of_witness(witness: &str) -> [String; 3] {
+    [witness.to_owned(), page_name(witness), twin_name(witness)]
+}
+
+fn beside_it(witness: &str, ending: &str) -> String {
+    format!("{}.{ending}", witness.strip_suffix(".toml").unwrap_or(witness))
 }
 
 /// The folder cannot be written to.
@@ -67,7 +87,9 @@ impl Folder {
                 File::create(&probe)?;
                 fs::remove_file(probe)?;
             }
-            replaceable(&path.join(VERDICTS))
+            replaceable(&path.join(VERDICTS))?;
+            replaceable(&path.join(INDEX))?;
+            pages_of(&path.join(WITNESSES)).try_for_each(|page| replaceable(&page))
         };
         let probed = probe();
         remove_empty(&missing);
@@ -170,6 +192,12 @@ impl Drop for Staged {
         // Once it is in its place, there is nothing beside it any more.
         let _ = fs::remove_file(&self.temporary);
     }
+}
+
+/// What has the name of a witness, or of what belongs to one.
+fn pages_of(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let there = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    there.filter(|path| path.extension().is_some_and(|ending| ["toml", "html", "json"].iter().any(|known| ending == *known)))
 }
 
 /// A file can be put in this place: no folder is there.

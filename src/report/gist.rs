@@ -6,10 +6,10 @@
 //! that struck and the end of their effect. Names of strategies play no part. Told of a shrunk
 //! run, no fault can be missing from it: without any of them the rule holds.
 
-mod pick;
+pub(in crate::report) mod pick;
 mod sentence;
 mod tell;
-mod trail;
+pub(in crate::report) mod trail;
 
 use crate::explore::{Finding, Observed};
 use crate::plan::FaultPlan;

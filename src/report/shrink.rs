@@ -5,6 +5,8 @@ use crate::explore::witness::ShrunkFrom;
 use crate::explore::{Subject, Witness};
 use crate::report::gist::{Gist, gist};
 use crate::report::paint::{FAINT, STRONG, paint};
+use crate::report::twin::Twin;
+use crate::report::twins::{self, Told};
 use crate::report::words::{self, count, quoted, thousands, wrap};
 use crate::report::{regression, witness};
 use crate::scenario::Scenario;
@@ -25,6 +27,8 @@ pub struct Smaller {
     pub shrunk: Shrunk,
     /// The rule.
     pub rule: String,
+    /// What the page of the smallest run is made of.
+    pub twin: Twin,
 }
 
 /// Shrinks the run of a witness. `given` is the deployment that it varies, if that is not the catalogue's.
@@ -53,7 +57,10 @@ pub fn shrink(before: &Witness, given: Option<&Scenario>, target: &Target, limit
         accepted: shrunk.accepted(),
         converged: shrunk.converged,
     });
-    Ok(Smaller { before: before.clone(), after, shrunk, rule: target.rule.clone() })
+    let rule = Some(target.rule.as_str());
+    let told = Told { subject: &deployment, usual: &usual, plan: &shrunk.case.plan, seen: &seen, witness: &after, rule, replay: String::new() };
+    let twin = twins::twin(&told);
+    Ok(Smaller { before: before.clone(), after, shrunk, rule: target.rule.clone(), twin })
 }
 
 #[derive(Serialize)]

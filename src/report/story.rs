@@ -6,8 +6,9 @@
 //! nothing (polls that find the lease taken, renewals, heartbeats, earnings) is gathered into
 //! one line (`quiet`). Where lanes do not fit, every beat becomes a line of a plain list.
 
-mod attempts;
-mod beats;
+pub(in crate::report) mod attempts;
+pub(in crate::report) mod beats;
+pub(in crate::report) mod clocks;
 mod commit;
 mod lanes;
 mod quiet;

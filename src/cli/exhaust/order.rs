@@ -4,12 +4,12 @@ use crate::class::{KINDS, Kind};
 use crate::cli::exhaust::ExhaustArgs;
 use crate::cli::exhaust::kept::partial_name;
 use crate::cli::exit::Failure;
-use crate::cli::{CANCELLED, Exit, names, out, threads};
+use crate::cli::{CANCELLED, Exit, names, out, pages, threads, witnesses};
 use crate::explore::exhaust::{Done, Enumeration, Faults, point};
 use crate::explore::{Shard, Subject};
 use crate::report;
 use crate::report::exhaust::{self, EXHAUST, Page};
-use crate::report::files::Folder;
+use crate::report::files::{self, Folder};
 use crate::report::words::{count, wrap};
 use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
@@ -91,11 +91,12 @@ impl Order {
                 Page { name: strategy.name(), rules: *rules, enumeration, exhausted }
             })
             .collect();
-        let files = self.files(deployments, &pages)?;
+        let (mut files, gone) = (self.files(deployments, &pages, reports)?, self.gone(&pages));
+        files.push(pages::index(reports, &files, &gone));
         if CANCELLED.load(Ordering::SeqCst) {
             return Err(Failure::Interrupted);
         }
-        folder.replace(&files, &self.gone(&pages)).map_err(Failure::usage)?;
+        folder.replace(&files, &gone).map_err(Failure::usage)?;
         if json {
             out::print(&files[0].1)?;
         } else {
@@ -108,26 +109,25 @@ impl Order {
         verdict(&pages)
     }
 
-    /// The JSON, and a witness for each kind that broke something of its own.
-    fn files(&self, deployments: &[Deployment], pages: &[Page<'_>]) -> Result<Vec<(String, String)>, Failure> {
-        let mut files = vec![(EXHAUST.to_owned(), exhaust::json(pages, self.faults))];
-        for (deployment, page) in deployments.iter().zip(pages) {
-            for (kind, cell) in &page.exhausted.kinds {
-                if let Some(broken) = cell.witness() {
-                    let witness = report::witness(deployment as &dyn Subject, EngineKind::Event, cell.class, broken)
-                        .map_err(|e| Failure::Distrust(e.to_string()))?;
-                    files.push((page.witness_name(kind), witness.to_toml()));
-                }
-            }
-        }
-        Ok(files)
+    /// The JSON, and a witness with its page for each kind that broke something of its own.
+    fn files(&self, deployments: &[Deployment], pages: &[Page<'_>], reports: &Path) -> Result<Vec<(String, String)>, Failure> {
+        let broken: Vec<_> = deployments.iter().zip(pages).flat_map(|(deployment, page)| {
+            let kinds = page.exhausted.kinds.iter();
+            kinds.filter_map(move |(kind, cell)| Some((deployment, page.witness_name(kind), cell.class, cell.witness()?)))
+        }).collect();
+        let kept = witnesses::on_threads(self.threads, &broken, |(deployment, name, class, broken)| {
+            let subject: &dyn Subject = *deployment;
+            let kept = report::with_twin(subject, EngineKind::Event, *class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
+            Ok(pages::files(name.clone(), kept, reports))
+        })?;
+        Ok([(EXHAUST.to_owned(), exhaust::json(pages, self.faults))].into_iter().chain(kept.into_iter().flatten()).collect())
     }
 
     /// What is no longer true: what was kept of an enumeration that is complete now, and witnesses of kinds that broke nothing this time.
     fn gone(&self, pages: &[Page<'_>]) -> Vec<String> {
         let held = |page: &Page<'_>| {
             let kinds = page.exhausted.kinds.iter().filter(|(_, cell)| cell.witness().is_none());
-            kinds.map(|(kind, _)| page.witness_name(kind)).collect::<Vec<_>>()
+            kinds.flat_map(|(kind, _)| files::of_witness(&page.witness_name(kind))).collect::<Vec<_>>()
         };
         pages.iter().flat_map(|page| held(page).into_iter().chain([partial_name(&page.label(), self.faults, Shard::WHOLE)])).collect()
     }

@@ -6,7 +6,7 @@ use crate::cli::exit::Failure;
 use crate::cli::format::{self, Format};
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::verify::order::{Order, time_scale};
-use crate::cli::{CANCELLED, Exit, out, witnesses};
+use crate::cli::{CANCELLED, Exit, out, pages, witnesses};
 use crate::explore::certify::certify;
 use crate::explore::sweep::Swept;
 use crate::explore::{Cell, Row, Subject, Survey, Tally};
@@ -41,11 +41,12 @@ impl Conclusion<'_> {
         let here = certify(self.subjects, &swept.samples, self.order.threads, &CANCELLED).map_err(|e| Failure::Distrust(e.to_string()))?;
         let took = watch.elapsed();
         let survey = self.weigh(swept, singles, certified + here);
-        let files = self.files(&survey)?;
+        let (mut files, gone) = (self.files(&survey)?, gone(&survey));
+        files.push(pages::index(self.reports, &files, &gone));
         if CANCELLED.load(Ordering::SeqCst) {
             return Err(Failure::Interrupted);
         }
-        self.folder.replace(&files, &gone(&survey)).map_err(Failure::usage)?;
+        self.folder.replace(&files, &gone).map_err(Failure::usage)?;
 
         let reports = self.reports.display().to_string();
         let setting = Setting { width: out::width(), made: made(took), time_scale: time_scale(self.subjects), reports };
@@ -75,11 +76,11 @@ impl Conclusion<'_> {
         let cells = rows().flat_map(|(subject, row)| row.cells.iter().map(move |cell| (*subject, row, cell)));
         let broken: Vec<_> = cells.filter_map(|(subject, row, cell)| Some((subject, row, cell, cell.witness()?))).collect();
         let kept = witnesses::on_threads(self.order.threads, &broken, |&(subject, row, cell, broken)| {
-            let witness = report::witness(subject, self.order.engine, cell.class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
-            let witness = if self.order.shrinks { witnesses::smaller(subject, None, &witness, &broken.finding)? } else { witness };
-            Ok((files::witness_name(&row.label(), cell.class), witness.to_toml()))
+            let kept = report::with_twin(subject, self.order.engine, cell.class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
+            let kept = if self.order.shrinks { witnesses::smaller_twin(subject, kept, &broken.finding)? } else { kept };
+            Ok(pages::files(files::witness_name(&row.label(), cell.class), kept, self.reports))
         })?;
-        Ok([(files::VERDICTS.to_owned(), json::render(survey))].into_iter().chain(kept).collect())
+        Ok([(files::VERDICTS.to_owned(), json::render(survey))].into_iter().chain(kept.into_iter().flatten()).collect())
     }
 }
 
@@ -103,7 +104,8 @@ fn verdict(survey: &Survey) -> Result<Exit, Failure> {
     Ok(if survey.as_expected() { Exit::AsExpected } else { Exit::Unexpected })
 }
 
-/// Witnesses of earlier sweeps for cells that have none now.
+/// Witnesses of earlier sweeps for cells that have none now, with their pages.
 fn gone(survey: &Survey) -> Vec<String> {
-    survey.cells().filter(|(_, cell)| cell.witness().is_none()).map(|(row, cell)| files::witness_name(&row.label(), cell.class)).collect()
+    let held = survey.cells().filter(|(_, cell)| cell.witness().is_none());
+    held.flat_map(|(row, cell)| files::of_witness(&files::witness_name(&row.label(), cell.class))).collect()
 }

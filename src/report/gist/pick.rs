@@ -390,7 +390,7 @@ impl Picker<'_> {
 }
 
 /// What a fault does to the world, as soon as it strikes.
-fn is_effect(event: &Event) -> bool {
+pub fn is_effect(event: &Event) -> bool {
     matches!(
         event,
         Event::Crashed { .. }

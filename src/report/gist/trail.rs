@@ -40,7 +40,7 @@ impl<'a> Trail<'a> {
 
     /// The transaction whose `Committed` stands at `n`.
     pub fn tx(&self, n: usize) -> Option<&Tx> {
-        self.txs.iter().find(|tx| tx.n == n)
+        self.txs.binary_search_by_key(&n, |tx| tx.n).ok().map(|found| &self.txs[found])
     }
 
     /// The rows of a transaction.

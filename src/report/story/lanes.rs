@@ -4,10 +4,11 @@
 use crate::id::{HostId, NodeId};
 use crate::report::paint::{ALARM, FAINT, STRONG, UNSURE, paint};
 use crate::report::story::beats::{Beat, State, Voice};
+use crate::report::story::clocks::Clocks;
 use crate::report::words::{fit, signed, wrap};
 use crate::settlement::Calendar;
-use crate::time::{SimTime, WallTime, millis};
-use crate::trace::{Event, Trace};
+use crate::time::{SimTime, WallTime};
+use crate::trace::Trace;
 use jiff::civil::Date;
 
 /// Columns of the true time, with the gap behind it.
@@ -22,24 +23,8 @@ pub struct Page<'a> {
     width: usize,
     lanes: Option<usize>,
     states: Vec<State>,
-    clocks: Vec<Vec<Known>>,
+    clocks: Option<Clocks>,
     date: Option<Date>,
-}
-
-/// What is known of a node's clock from some instant on.
-#[derive(Clone, Copy)]
-struct Known {
-    since: SimTime,
-    /// By how many milliseconds it was wrong then.
-    off: i64,
-    /// By how many parts per million it has run wrong since.
-    ppm: i32,
-}
-
-impl Known {
-    fn off(self, at: SimTime) -> i64 {
-        self.off + millis(at.since(self.since)).cast_signed() * i64::from(self.ppm) / 1_000_000
-    }
 }
 
 impl<'a> Page<'a> {
@@ -48,26 +33,12 @@ impl<'a> Page<'a> {
         let nodes = usize::from(nodes);
         let lane = width.saturating_sub(TIME) / nodes.max(1);
         let lanes = (lane >= NARROWEST).then_some(lane.min(44));
-        Page { calendar, width, lanes, states: vec![State::Running; nodes], clocks: vec![Vec::new(); nodes], date: None }
+        Page { calendar, width, lanes, states: vec![State::Running; nodes], clocks: None, date: None }
     }
 
     /// Learns the nodes' clocks from the history, and names the lanes.
     pub fn head(&mut self, trace: &Trace) -> Vec<String> {
-        for record in trace.records() {
-            match record.event {
-                Event::AttemptBegan { attempt, wall, .. } => {
-                    let off = wall.0 - self.calendar.origin.wall(record.at).0;
-                    let ppm = self.known(attempt.node, record.at).map_or(0, |known| known.ppm);
-                    self.learn(attempt.node, record.at, off, ppm);
-                }
-                Event::ClockSet { host: HostId::Node(node), by } => {
-                    let ppm = self.known(node, record.at).map_or(0, |known| known.ppm);
-                    self.learn(node, record.at, self.off(node, record.at) + by, ppm);
-                }
-                Event::ClockDrifts { host: HostId::Node(node), ppm } => self.learn(node, record.at, self.off(node, record.at), ppm),
-                _ => {}
-            }
-        }
+        self.clocks = Some(Clocks::of(trace, self.calendar));
         let zone = self.calendar.zone.iana_name().unwrap_or("UTC").to_owned();
         let Some(lane) = self.lanes else {
             return vec![paint(FAINT, &fit(&format!("true time in {zone}; a node's line begins with the time it believes"), self.width))];
@@ -78,25 +49,15 @@ impl<'a> Page<'a> {
             let off = if off == 0 { String::new() } else { format!(" (clock {})", signed(off)) };
             pad(&fit(&format!("{node}{off}"), lane - 1), lane)
         };
-        let names: String = (0..self.clocks.len()).map(name).collect();
+        let names: String = (0..self.states.len()).map(name).collect();
         let title = format!("{}{}", pad("true time", TIME), names);
         let hint = format!("true time in {zone}; in a lane, the time that its node believes");
         vec![paint(FAINT, &hint), paint(STRONG, title.trim_end())]
     }
 
-    fn learn(&mut self, node: NodeId, since: SimTime, off: i64, ppm: i32) {
-        if let Some(clock) = self.clocks.get_mut(usize::from(node.0)) {
-            clock.push(Known { since, off, ppm });
-        }
-    }
-
     /// How wrong a node's clock is, as far as it has shown.
     fn off(&self, node: NodeId, at: SimTime) -> i64 {
-        self.known(node, at).map_or(0, |known| known.off(at))
-    }
-
-    fn known(&self, node: NodeId, at: SimTime) -> Option<Known> {
-        self.clocks.get(usize::from(node.0))?.iter().rev().find(|known| known.since <= at).copied()
+        self.clocks.as_ref().map_or(0, |clocks| clocks.off(HostId::Node(node), at))
     }
 
     /// One beat, after a line for the day if it is a new one.
