@@ -33,7 +33,8 @@ pub struct Cost {
     pub to_settle: Durations,
     /// From the first fault that held while the period waited for its settlement, to that settlement. A fault holds from
     /// when it struck until it is healed; what struck before the period ended counts from that end on, and what
-    /// stays for good, such as a wrong clock, holds only when it strikes. Periods without such a fault are not counted.
+    /// stays for good, such as a wrong clock, holds only when it strikes. Whatever nobody had noticed by the settlement
+    /// held nothing up. Periods without such a fault are not counted.
     pub recovery: Durations,
 }
 
@@ -52,7 +53,7 @@ impl Cost {
         let mut due: Vec<Due> = periods.filter(|period| period.ended <= run.ended_at).collect();
         let attempts = look_through(&run.trace, &mut due, |node| subject.scenario().is_elsewhere(node));
         let mut settled = 0;
-        for Due { ended, settled: at, .. } in due.iter() {
+        for Due { ended, settled: at, .. } in &due {
             let Some(at) = *at else { continue };
             settled += 1;
             self.to_settle.add(millis_between(*ended, at));
@@ -100,8 +101,9 @@ fn first_fault(plan: &FaultPlan, receipts: &[Receipt], ended: SimTime, settled: 
     let faults = plan.faults.iter().zip(receipts);
     let held = faults.filter_map(|(fault, receipt)| {
         let struck = receipt.fired?;
+        receipt.felt.filter(|felt| felt.at < settled)?;
         let healed = struck + fault.harm.heals_after().unwrap_or(Duration::ZERO);
-        (struck < settled && (struck >= ended || healed > ended)).then_some(struck.max(ended))
+        (struck >= ended || healed > ended).then_some(struck.max(ended))
     });
     held.filter(|from| *from < settled).min()
 }

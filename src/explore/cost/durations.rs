@@ -64,7 +64,9 @@ mod tests {
 
     fn of(all: impl IntoIterator<Item = u64>) -> Durations {
         let mut durations = Durations::default();
-        all.into_iter().for_each(|ms| durations.add(ms));
+        for ms in all {
+            durations.add(ms);
+        }
         durations
     }
 
@@ -97,7 +99,9 @@ mod tests {
         let part = |n: u64| of((0..40).map(move |i| (i * 3 + n) * 137));
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             let mut merged = Durations::default();
-            order.into_iter().for_each(|n| merged.merge(part(n)));
+            for n in order {
+                merged.merge(part(n));
+            }
             assert_eq!(merged, of((0..120).map(|i| i * 137)));
         }
     }

@@ -9,7 +9,8 @@ use crate::scenario::{Override, Scenario};
 use crate::seed::Seed;
 use crate::settlement::FinalState;
 use crate::time::{Span, WallTime};
-use crate::world::{Deployment, Ended, EngineKind};
+use crate::trace::Proof;
+use crate::world::{Deployment, Ended, EngineKind, Felt};
 use std::sync::atomic::AtomicBool;
 
 /// The day between the beginning and the end of the first period of the default schedule.
@@ -28,20 +29,27 @@ fn settled(node: u8) -> Event {
 }
 
 /// What a run cost that was watched for three hours after its first period had ended, in which these things happened so
-/// many seconds after that, and these faults struck, of which each was first seen then.
+/// many seconds after that, and these faults struck then and were noticed at once.
 fn cost(told: &[(i64, Event)], faults: &[(i64, Harm)]) -> Cost {
     let subject = MadeUp::of(&SAFE);
     let at = |seconds: i64| SimTime(DUE.0.checked_add_signed(seconds * 1000).unwrap());
     assert_eq!(subject.calendar().due(subject.calendar().periods[0]), DUE);
     let mut trace = Trace::default();
-    told.iter().for_each(|(seconds, event)| trace.push(at(*seconds), *event));
+    for (seconds, event) in told {
+        trace.push(at(*seconds), *event);
+    }
     let plan = FaultPlan::of(faults.iter().map(|(_, harm)| harm.clone().when(Trigger::start())));
-    let receipts = faults.iter().map(|(seconds, _)| Receipt { fired: Some(at(*seconds)), felt: None }).collect();
+    let receipts = faults.iter().map(|(seconds, _)| noticed(at(*seconds), at(*seconds))).collect();
     let (end, ended_at) = (FinalState::default(), DUE + 3.hours());
     let run = Run { seed: Seed(1), trace, end, ended: Ended::Horizon, ended_at, receipts, panics: Vec::new(), complaints: Vec::new() };
     let mut cost = Cost::default();
     cost.add(&subject, &plan, &run);
     cost
+}
+
+fn noticed(struck: SimTime, noticed: SimTime) -> Receipt {
+    let proof = Proof::Absent { host: HostId::node(0), period: first() };
+    Receipt { fired: Some(struck), felt: Some(Felt { at: noticed, proof }) }
 }
 
 fn crash(back_after_minutes: u64) -> Harm {
@@ -93,6 +101,18 @@ fn a_fault_counts_for_as_long_as_it_holds() {
     }
 }
 
+/// What struck and was noticed only after the settlement, or never, held nothing up.
+#[test]
+fn a_fault_that_nobody_notices_is_nothing_to_recover_from() {
+    let (struck, settled) = (DUE + 1.seconds(), DUE + 9.seconds());
+    let plan = FaultPlan::of([crash(60).when(Trigger::start())]);
+    let recovers_from = |receipt| first_fault(&plan, &[receipt], DUE, settled);
+    assert_eq!(recovers_from(noticed(struck, struck + 3.seconds())), Some(struck));
+    assert_eq!(recovers_from(noticed(struck, settled + 3.seconds())), None);
+    assert_eq!(recovers_from(Receipt { fired: Some(struck), felt: None }), None);
+    assert_eq!(recovers_from(Receipt::default()), None);
+}
+
 /// Nobody settles: nothing lasted, and every attempt was wasted.
 #[test]
 fn what_is_never_settled_is_due_and_no_duration() {
@@ -113,7 +133,9 @@ fn too_early_is_at_once() {
 fn attempts_of_another_environment_do_not_count() {
     let mut due = [Due { id: first(), ended: DUE, settled: None }];
     let mut trace = Trace::default();
-    [began(0, 1), began(2, 1), settled(0)].into_iter().for_each(|event| trace.push(DUE, event));
+    for event in [began(0, 1), began(2, 1), settled(0)] {
+        trace.push(DUE, event);
+    }
     let scenario = Scenario { overrides: vec![Override { node: 2, elsewhere: true, ..Override::default() }], ..Scenario::default() };
     assert_eq!(look_through(&trace, &mut due, |node| scenario.is_elsewhere(node)), 1);
 }
@@ -129,7 +151,9 @@ fn costs_merge_in_any_order() {
     };
     let merged = |order: [usize; 3]| {
         let mut whole = Cost::default();
-        order.into_iter().for_each(|n| whole.merge(parts()[n].clone()));
+        for n in order {
+            whole.merge(parts()[n].clone());
+        }
         whole
     };
     let whole = merged([0, 1, 2]);
@@ -163,7 +187,9 @@ fn crashes_cost_more_than_calm_and_shards_as_much_as_the_whole() {
     let mut merged = vec![Tally::default(); classes.len()];
     for shard in ["2/2", "1/2"] {
         let part = swept(&deployment, &classes, 6, shard.parse().unwrap());
-        merged.iter_mut().zip(&part).for_each(|(into, tally)| into.merge(kept(tally)));
+        for (into, tally) in merged.iter_mut().zip(&part) {
+            into.merge(kept(tally));
+        }
     }
     assert_eq!(merged, whole);
 }

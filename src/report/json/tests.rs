@@ -7,8 +7,12 @@ use crate::strategy::Expectation;
 /// What some runs cost: 18 periods, one of which nobody settled.
 fn some_cost(recovery: &[u64]) -> Cost {
     let mut cost = Cost { due: 18, settled: 17, attempts: 53, wasted: 36, ..Cost::default() };
-    (0..17).for_each(|n| cost.to_settle.add(1900 + 20 * n));
-    recovery.iter().for_each(|ms| cost.recovery.add(*ms));
+    for n in 0..17 {
+        cost.to_settle.add(1900 + 20 * n);
+    }
+    for ms in recovery {
+        cost.recovery.add(*ms);
+    }
     cost
 }
 
