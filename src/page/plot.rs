@@ -1,14 +1,14 @@
 //! Plots, as SVG that follows the page's colours. Each says in words and in a table what it shows.
 
-pub mod axis;
-pub mod chart;
-pub mod coverage;
-pub mod frontier;
-pub mod ink;
-pub mod kills;
-pub mod panel;
-pub mod settle;
-pub mod throughput;
+mod axis;
+mod chart;
+mod coverage;
+mod frontier;
+mod ink;
+mod kills;
+mod panel;
+mod settle;
+mod throughput;
 
 use crate::page::source::Sources;
 use maud::{PreEscaped, html};
@@ -36,7 +36,7 @@ pub struct Figure {
 
 /// How panels stand on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+enum Layout {
     /// Beside each other, as many as there is room for.
     Beside,
     /// Two beside each other that belong together.
@@ -69,7 +69,7 @@ pub fn figures(sources: &Sources) -> Vec<Figure> {
 }
 
 /// Panels as HTML. What may have to be scrolled can be reached with the keyboard.
-pub(crate) fn panels(layout: Layout, title: &str, all: &[String]) -> String {
+fn panels(layout: Layout, title: &str, all: &[String]) -> String {
     let inside = PreEscaped(all.concat());
     match layout {
         Layout::Beside => html! { div class="panels" { (inside) } },
@@ -81,7 +81,7 @@ pub(crate) fn panels(layout: Layout, title: &str, all: &[String]) -> String {
 }
 
 /// Heads of a table.
-pub(crate) fn heads<const N: usize>(heads: [&str; N]) -> Vec<String> {
+fn heads<const N: usize>(heads: [&str; N]) -> Vec<String> {
     heads.map(str::to_owned).to_vec()
 }
 

@@ -8,8 +8,32 @@ use std::time::Duration;
 
 /// Durations that people count in, in milliseconds.
 const ROUND: [u64; 26] = [
-    1, 10, 100, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000,
-    10_800_000, 21_600_000, 43_200_000, 86_400_000, 172_800_000, 432_000_000, 864_000_000, 1_728_000_000, 8_640_000_000,
+    1,
+    10,
+    100,
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    15_000,
+    30_000,
+    60_000,
+    120_000,
+    300_000,
+    600_000,
+    900_000,
+    1_800_000,
+    3_600_000,
+    7_200_000,
+    10_800_000,
+    21_600_000,
+    43_200_000,
+    86_400_000,
+    172_800_000,
+    432_000_000,
+    864_000_000,
+    1_728_000_000,
+    8_640_000_000,
 ];
 
 /// Those of them that are far enough apart for a logarithmic axis.
@@ -52,7 +76,8 @@ impl Axis {
         let reach = (most - least).max(1_000);
         let step = ROUND.into_iter().skip(3).find(|step| reach / *step as i64 <= 6).unwrap_or(reach as u64) as i64;
         let (first, last) = (least.div_euclid(step), most.div_euclid(step) + i64::from(most.rem_euclid(step) > 0));
-        let ticks = (first..=last).map(|n| ((n * step) as f64, if n == 0 { "line".to_owned() } else { crate::report::words::signed(n * step) }));
+        let ticks =
+            (first..=last).map(|n| ((n * step) as f64, if n == 0 { "line".to_owned() } else { crate::report::words::signed(n * step) }));
         let room = reach as f64 * 0.08;
         Axis::new(false, (first * step) as f64 - room, (last * step) as f64 + room, ticks.collect())
     }

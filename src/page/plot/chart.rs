@@ -6,8 +6,8 @@ use crate::page::plot::panel::{self, Area, At, Drawn, SMALL, Spot};
 use plotters::chart::ChartBuilder;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind};
-use plotters::style::Color;
 use plotters::prelude::SVGBackend;
+use plotters::style::Color;
 use std::io;
 
 type Plane<'a> = DrawingArea<SVGBackend<'a>, Cartesian2d<Axis, Axis>>;

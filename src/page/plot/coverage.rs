@@ -58,7 +58,7 @@ pub fn by_strategy(verdicts: &Verdicts) -> Option<Figure> {
         title: title.to_owned(),
         caption: format!(
             "A place is one kind of fault in one phase of one step of a strategy. Of {} places where faults of the class {} can strike, drawn \
-             runs felt {} by chance, {} more were felt only by runs steered there, and {} ({}) never, which the hatched end of each bar shows.",
+             runs felt {} by chance, {} more only by runs steered there, and {} ({}) never, which the hatched end of each bar shows.",
             thousands(possible),
             classes(verdicts),
             thousands(drawn_by_chance),
@@ -83,7 +83,7 @@ fn bars(n: usize, part: &[(String, &Coverage)]) -> String {
         let mut at = 4;
         for (name, width, which) in [("by chance", 100, 0), ("only steered", 118, 1), ("never", 60, 2)] {
             piece(area, (at, at + 14), (5, 15), which)?;
-            say(area, name, (at + 20, 10), SMALL, Ink::Ink, At::Start)?;
+            say(area, name, (at + 20, 10), SMALL, Ink::Text, At::Start)?;
             at += width;
         }
         let around = Around { top: 28, right: 22, below: 40, left: 14 };
@@ -95,7 +95,7 @@ fn bars(n: usize, part: &[(String, &Coverage)]) -> String {
 fn bar(area: &Area<'_>, chart: &Chart<'_>, n: usize, (label, of): (&str, &Coverage)) -> Drawn {
     let top = chart.spot(0.0, -(n as f64)).1;
     let right = chart.spot(1.0, 0.0).0;
-    say(area, &fit(label, 32), (chart.spot(0.0, 0.0).0 + 2, top + 9), SMALL, Ink::Ink, At::Start)?;
+    say(area, &fit(label, 32), (chart.spot(0.0, 0.0).0 + 2, top + 9), SMALL, Ink::Text, At::Start)?;
     let never = of.never.len() as u64;
     say(area, &format!("never: {} of {}", thousands(never), thousands(of.possible)), (right, top + 9), SMALL, Ink::Soft, At::End)?;
     let mut from = 0;
@@ -239,7 +239,9 @@ fn caption(map: &Map, classes: &str, (steps, kinds): (&[&str], &[&str])) -> Stri
 fn row(map: &Map, kind: &str) -> Vec<String> {
     let of = || map.places.iter().filter(|((_, of), _)| of == kind);
     let all = of().map(|(_, phases)| phases.len()).sum::<usize>();
-    let never = |phases: &BTreeMap<String, Felt>| PHASES.into_iter().filter(|phase| phases.get(*phase).is_some_and(|felt| felt.runs == 0)).collect::<Vec<_>>();
+    let never = |phases: &BTreeMap<String, Felt>| {
+        PHASES.into_iter().filter(|phase| phases.get(*phase).is_some_and(|felt| felt.runs == 0)).collect::<Vec<_>>()
+    };
     let steps = of().map(|((step, _), phases)| (step, never(phases))).filter(|(_, phases)| !phases.is_empty());
     let holes: Vec<(String, usize)> = steps.map(|(step, phases)| (format!("{step} ({})", phases.join(", ")), phases.len())).collect();
     let missing: usize = holes.iter().map(|(_, n)| n).sum();
@@ -259,18 +261,23 @@ fn grid(n: usize, map: &Map, steps: &[&str], kinds: &[&str]) -> String {
     let size = ((LEFT + CELL * kinds.len() as i32 + 12).max(240) as u32, (TOP + CELL * steps.len() as i32 + 8) as u32);
     let between = format!("{} to {}", steps[0], steps[steps.len() - 1]);
     let title = format!("Coverage of the steps {between}");
-    let panel = Panel { id: format!("coverage-map-{n}"), title: &title, about: "Steps by kinds of fault; crossed out where none was ever felt.", size };
+    let panel = Panel {
+        id: format!("coverage-map-{n}"),
+        title: &title,
+        about: "Steps by kinds of fault; crossed out where none was ever felt.",
+        size,
+    };
     panel.draw(|area| {
         legend(area, map.counted)?;
         for (column, kind) in (0..).zip(kinds) {
-            say_upwards(area, &fit(kind, 16), (LEFT + column * CELL + CELL / 2, TOP - 6), SMALL, Ink::Ink)?;
+            say_upwards(area, &fit(kind, 16), (LEFT + column * CELL + CELL / 2, TOP - 6), SMALL, Ink::Text)?;
         }
         for (line, step) in (0..).zip(steps) {
             let top = TOP + line * CELL;
             if line > 0 && family(step) != family(steps[line as usize - 1]) {
                 path(area, &[(2, top), (LEFT + CELL * kinds.len() as i32, top)], Ink::Line, 1)?;
             }
-            say(area, &fit(step, 19), (LEFT - 6, top + CELL / 2), SMALL, Ink::Ink, At::End)?;
+            say(area, &fit(step, 19), (LEFT - 6, top + CELL / 2), SMALL, Ink::Text, At::End)?;
             for (column, kind) in (0..).zip(kinds) {
                 if let Some(phases) = map.places.get(&((*step).to_owned(), (*kind).to_owned())) {
                     cell(area, (LEFT + column * CELL, top), phases)?;
@@ -287,11 +294,12 @@ fn family(step: &str) -> &str {
 }
 
 fn legend(area: &Area<'_>, counted: bool) -> Drawn {
-    let known: &[(&str, u64)] = if counted { &[("never felt", 0), ("1 to 9 runs", 1), ("10 to 99", 10), ("100 or more", 100)] } else { &[("never felt", 0)] };
+    let known: &[(&str, u64)] =
+        if counted { &[("never felt", 0), ("1 to 9 runs", 1), ("10 to 99", 10), ("100 or more", 100)] } else { &[("never felt", 0)] };
     for (n, (name, runs)) in (0..).zip(known) {
         let top = 8 + n * (CELL + 4);
         third(area, (4, 19), top, *runs)?;
-        say(area, name, (26, top + CELL / 2), SMALL, Ink::Ink, At::Start)?;
+        say(area, name, (26, top + CELL / 2), SMALL, Ink::Text, At::Start)?;
     }
     Ok(())
 }

@@ -119,11 +119,11 @@ fn set(area: &Area<'_>, shape: Shape, spot: (i32, i32), (ink, filled): (Ink, boo
 
 fn legend(area: &Area<'_>, y: i32) -> Drawn {
     set(area, Shape::Circle, (12, y), (OVERLAP, false))?;
-    say(area, "two at work at once", (24, y), SMALL, Ink::Ink, At::Start)?;
+    say(area, "two at work at once", (24, y), SMALL, Ink::Text, At::Start)?;
     set(area, Shape::Circle, (162, y), (TWICE, true))?;
-    say(area, "settled twice", (172, y), SMALL, Ink::Ink, At::Start)?;
+    say(area, "settled twice", (172, y), SMALL, Ink::Text, At::Start)?;
     path(area, &[(262, y), (284, y)], Ink::Soft, 2)?;
-    say(area, "worked out", (290, y), SMALL, Ink::Ink, At::Start)
+    say(area, "worked out", (290, y), SMALL, Ink::Text, At::Start)
 }
 
 /// The first value that shows it, against the length of the job.
@@ -135,10 +135,14 @@ fn thresholds(n: usize, block: &Block<'_>) -> String {
     let about = format!("{}; against how long the holder is at its job.", block.title);
     let panel = Panel { id: format!("frontier-{n}"), title: &block.name, about: &about, size: (WIDTH, 330) };
     panel.draw(|area| {
-        say(area, &block.name, (2, 10), TEXT, Ink::Ink, At::Start)?;
+        say(area, &block.name, (2, 10), TEXT, Ink::Text, At::Start)?;
         legend(area, 32)?;
         let around = Around { top: 66, right: 14, below: 40, left: 46 };
-        let holder = if block.points.iter().any(|point| point.given.stall_ms > 0) { "length of the job, with the stop that is given" } else { "length of the job" };
+        let holder = if block.points.iter().any(|point| point.given.stall_ms > 0) {
+            "length of the job, with the stop that is given"
+        } else {
+            "length of the job"
+        };
         let chart = Chart::new(area, (&x, &y), around, (holder, searched(block)))?;
         unsafe_side(area, &chart, block)?;
         line(area, &chart, block, |point| &point.overlap)?;
@@ -203,9 +207,14 @@ fn differences(n: usize, block: &Block<'_>) -> String {
     let y = Axis::rows(block.points.len());
     let height = 66 + 40 + ROW * block.points.len() as u32;
     let about = format!("{}; how far from the line it was measured, condition by condition.", block.title);
-    let panel = Panel { id: format!("frontier-{n}-beside"), title: &format!("{}, beside the line", block.name), about: &about, size: (WIDTH, height) };
+    let panel = Panel {
+        id: format!("frontier-{n}-beside"),
+        title: &format!("{}, beside the line", block.name),
+        about: &about,
+        size: (WIDTH, height),
+    };
     panel.draw(|area| {
-        say(area, &format!("{}, beside the line", block.name), (2, 10), TEXT, Ink::Ink, At::Start)?;
+        say(area, &format!("{}, beside the line", block.name), (2, 10), TEXT, Ink::Text, At::Start)?;
         let around = Around { top: 40, right: 14, below: 40, left: 14 };
         let chart = Chart::new(area, (&x, &y), around, ("measured later than worked out", ""))?;
         chart.upright(area, 0.0, Ink::Soft, 2)?;
@@ -226,8 +235,8 @@ fn row(area: &Area<'_>, chart: &Chart<'_>, n: usize, point: &Point) -> Drawn {
         path(area, &[(left, y), (right, y)], Ink::Line, 1)?;
     }
     let shape = shape(&point.given);
-    mark(area, shape, (left + 10, y + 10), 4, Ink::Ink, false)?;
-    say(area, &conditions(&point.given), (left + 22, y + 10), SMALL, Ink::Ink, At::Start)?;
+    mark(area, shape, (left + 10, y + 10), 4, Ink::Text, false)?;
+    say(area, &conditions(&point.given), (left + 22, y + 10), SMALL, Ink::Text, At::Start)?;
     for ((found, ink, filled), (name, below)) in questions(point).into_iter().zip([("two at work", 23), ("settled twice", 34)]) {
         let at = |value: i64| (chart.spot(value as f64, 0.0).0, y + below);
         match ends(found) {

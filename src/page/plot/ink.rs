@@ -7,7 +7,7 @@ use plotters::style::{Color, RGBColor, ShapeStyle};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// Text and what matters.
-    Ink,
+    Text,
     /// Text of second rank.
     Soft,
     /// Grids and axes.
@@ -36,7 +36,7 @@ impl Ink {
     /// The stand-in.
     pub fn rgb(self) -> RGBColor {
         match self {
-            Ink::Ink => RGBColor(27, 27, 27),
+            Ink::Text => RGBColor(27, 27, 27),
             Ink::Soft => RGBColor(89, 89, 89),
             Ink::Line => RGBColor(201, 201, 201),
             Ink::Panel => RGBColor(240, 240, 240),
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn the_style_sheet_knows_every_stand_in() {
         let hues = (0..HUES.len()).map(Ink::Hue);
-        let all: Vec<Ink> = [Ink::Ink, Ink::Soft, Ink::Line, Ink::Panel, Ink::Bad].into_iter().chain(hues).collect();
+        let all: Vec<Ink> = [Ink::Text, Ink::Soft, Ink::Line, Ink::Panel, Ink::Bad].into_iter().chain(hues).collect();
         for ink in &all {
             let RGBColor(r, g, b) = ink.rgb();
             for what in ["fill", "stroke"] {

@@ -60,7 +60,7 @@ pub fn curve(kills: &Kills) -> Option<Figure> {
         let ends: Vec<i32> = found.iter().map(|found| chart.spot(0.0, share(found.len(), defects.len())).1).collect();
         for (((name, _, ink, shape), found), y) in SEARCHES.iter().zip(&found).zip(apart(&ends)) {
             mark(area, *shape, (right + 12, y), 4, *ink, true)?;
-            say(area, &format!("{name} {}", found.len()), (right + 22, y), SMALL, Ink::Ink, At::Start)?;
+            say(area, &format!("{name} {}", found.len()), (right + 22, y), SMALL, Ink::Text, At::Start)?;
         }
         Ok(())
     });
@@ -121,7 +121,13 @@ fn steps(area: &Area<'_>, chart: &Chart<'_>, found: &[u64], (of, longest): (usiz
     spots.dedup();
     path(area, &spots, ink, 2)?;
     // Marks tell the lines apart; each line has them somewhere else.
-    let first = if shape == Shape::Circle { 1.5 } else if shape == Shape::Square { 6.0 } else { 3.0 };
+    let first = if shape == Shape::Circle {
+        1.5
+    } else if shape == Shape::Square {
+        6.0
+    } else {
+        3.0
+    };
     let at = [1.0, 10.0, 100.0, 1_000.0].map(|decade| first * decade);
     let within = |runs: f64| found.iter().filter(|n| **n as f64 <= runs).count();
     let seen = at.into_iter().filter(|runs| *runs <= longest);
@@ -175,10 +181,10 @@ fn rows(n: usize, name: &str, defects: &[&Defect], x: &Axis) -> String {
         size: (WIDTH, 54 + 40 + ROW * defects.len() as u32),
     };
     panel.draw(|area| {
-        say(area, &fit(title, 48), (2, 10), TEXT, Ink::Ink, At::Start)?;
+        say(area, &fit(title, 48), (2, 10), TEXT, Ink::Text, At::Start)?;
         for (n, (name, _, ink, shape)) in (0..).zip(SEARCHES) {
             mark(area, shape, (12 + n * 86, 34), 5, ink, true)?;
-            say(area, name, (24 + n * 86, 34), SMALL, Ink::Ink, At::Start)?;
+            say(area, name, (24 + n * 86, 34), SMALL, Ink::Text, At::Start)?;
         }
         let around = Around { top: 52, right: 14, below: 40, left: 14 };
         let chart = Chart::new(area, (x, &y), around, ("runs", ""))?;
@@ -194,7 +200,7 @@ fn row(area: &Area<'_>, chart: &Chart<'_>, n: usize, defect: &Defect) -> Drawn {
     let (left, right) = (chart.spot(0.0, 0.0).0, chart.spot(f64::INFINITY, 0.0).0);
     path(area, &[(left, top), (right, top)], Ink::Line, 1)?;
     let short = defect.name.split_once('.').map_or(defect.name.as_str(), |(_, name)| name);
-    say(area, &fit(short, 34), (left + 4, top + 9), SMALL, Ink::Ink, At::Start)?;
+    say(area, &fit(short, 34), (left + 4, top + 9), SMALL, Ink::Text, At::Start)?;
     let never: Vec<&str> = SEARCHES.iter().filter(|(_, of, ..)| of(defect).is_none()).map(|(name, ..)| *name).collect();
     if !never.is_empty() {
         say(area, &format!("not {}", never.join(", ")), (right - 2, top + 9), SMALL, Ink::Soft, At::End)?;

@@ -5,9 +5,9 @@ use maud::html;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Polygon};
+use plotters::prelude::SVGBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform, IntoFont, TextStyle};
-use plotters::prelude::SVGBackend;
 use std::io;
 
 /// What is drawn on, in pixels.
@@ -101,7 +101,6 @@ pub fn style(size: f64, ink: Ink, at: At) -> TextStyle<'static> {
 
 /// The shape of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "they are what they are called")]
 pub enum Shape {
     Circle,
     Square,

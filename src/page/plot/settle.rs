@@ -69,7 +69,8 @@ pub fn worst(verdicts: &Verdicts) -> Option<Figure> {
         let survives = if of.survives { "yes" } else { "no" }.to_owned();
         [vec![of.label.clone(), survives], cells(of.calm).to_vec(), vec![class.to_owned()], worst.to_vec()].concat()
     });
-    let heads = heads(["strategy", "nothing breaks it", "calm: median", "calm: 95 %", "calm: most", "slowest under", "median", "95 %", "most"]);
+    let heads =
+        heads(["strategy", "nothing breaks it", "calm: median", "calm: 95 %", "calm: most", "slowest under", "median", "95 %", "most"]);
     Some(Figure {
         id: "time-to-settle".to_owned(),
         title: title.to_owned(),
@@ -86,7 +87,11 @@ fn told_of_all(all: &[Told<'_>]) -> String {
     let worst = all.iter().filter(|of| of.survives).filter_map(|of| Some((of, of.worst?)));
     let worst = worst.max_by_key(|(_, (_, spread))| spread.p95_ms);
     let worst = worst.map_or(String::new(), |(of, (class, spread))| {
-        format!(" Of those that nothing breaks, {} is slowest: under {class} one period in twenty takes longer than {}.", of.label, ms(coarse(spread.p95_ms)))
+        format!(
+            " Of those that nothing breaks, {} is slowest: under {class} one period in twenty takes longer than {}.",
+            of.label,
+            ms(coarse(spread.p95_ms))
+        )
     });
     format!(
         "From the end of a period to the commit that settles it, on a logarithmic axis. Upper half of a row: {} \
@@ -101,18 +106,27 @@ fn told_of_all(all: &[Told<'_>]) -> String {
 
 fn strips(n: usize, part: &[Told<'_>], x: &Axis) -> String {
     let y = Axis::rows(part.len());
-    let about = format!("A row for each of {}: calm, and under the class of faults that makes it slowest.", count(part.len(), "strategy").replace("strategys", "strategies"));
+    let about = format!("{}, calm and under the class of faults that makes each slowest.", count(part.len(), "row"));
     let panel = Panel {
         id: format!("time-to-settle-{n}"),
         title: "Time until a period is settled",
         about: &about,
-        size: (WIDTH, 8 + 40 + ROW * part.len() as u32),
+        size: (WIDTH, 28 + 40 + ROW * part.len() as u32),
     };
     panel.draw(|area| {
-        let around = Around { top: 8, right: 16, below: 40, left: 26 };
+        legend(area)?;
+        let around = Around { top: 28, right: 16, below: 40, left: 26 };
         let chart = Chart::new(area, (x, &y), around, ("until it is settled", ""))?;
         part.iter().enumerate().try_for_each(|(n, of)| strip(area, &chart, n, of))
     })
+}
+
+fn legend(area: &Area<'_>) -> Drawn {
+    fill(area, vec![(26, 15), (30, 9), (36, 5), (40, 9), (46, 15)], CALM, 0.55)?;
+    say(area, "calm", (52, 10), SMALL, Ink::Text, At::Start)?;
+    path(area, &[(96, 10), (116, 10)], WORST, 4)?;
+    mark(area, Shape::Circle, (96, 10), 4, WORST, true)?;
+    say(area, "slowest class of faults", (124, 10), SMALL, Ink::Text, At::Start)
 }
 
 fn strip(area: &Area<'_>, chart: &Chart<'_>, n: usize, of: &Told<'_>) -> Drawn {
@@ -123,7 +137,7 @@ fn strip(area: &Area<'_>, chart: &Chart<'_>, n: usize, of: &Told<'_>) -> Drawn {
     fill(area, hill(chart, of.calm, base, 16), CALM, 0.55)?;
     let median = chart.spot(of.calm.p50_ms as f64, 0.0).0;
     path(area, &[(median, base - 17), (median, base + 1)], CALM, 3)?;
-    let (sign, ink) = if of.survives { ("✓", Ink::Ink) } else { ("✗", Ink::Soft) };
+    let (sign, ink) = if of.survives { ("✓", Ink::Text) } else { ("✗", Ink::Soft) };
     say(area, &format!("{sign} {}", fit(&of.label, 32)), (left + 4, top + 10), TEXT, ink, At::Start)?;
     if let Some((class, spread)) = of.worst {
         say(area, &format!("{class} {}", ms(coarse(spread.p95_ms))), (right - 2, top + 10), SMALL, Ink::Soft, At::End)?;
@@ -189,7 +203,8 @@ pub fn by_class(verdicts: &Verdicts) -> Option<Figure> {
     let which = match unbroken {
         0 => format!("The {} that the fewest classes break.", count(all.len(), "row")),
         n if n > all.len() => format!("The first {} of {n} rows that nothing breaks.", all.len()),
-        n => format!("The {} that nothing breaks.", count(n, "row")),
+        1 => "The row that nothing breaks.".to_owned(),
+        n => format!("The {n} rows that nothing breaks."),
     };
     Some(Figure {
         id: "time-to-settle-by-class".to_owned(),
@@ -214,7 +229,7 @@ fn classes(n: usize, strategy: &Strategy, x: &Axis) -> String {
         size: (WIDTH, 28 + 40 + 18 * cells.len() as u32),
     };
     panel.draw(|area| {
-        say(area, &fit(&label, 48), (2, 10), TEXT, Ink::Ink, At::Start)?;
+        say(area, &fit(&label, 48), (2, 10), TEXT, Ink::Text, At::Start)?;
         let around = Around { top: 28, right: 14, below: 40, left: 82 };
         let chart = Chart::new(area, (x, &y), around, ("until it is settled", ""))?;
         if let Some((_, calm)) = cells.iter().find(|(class, _)| *class == "calm") {
@@ -222,7 +237,7 @@ fn classes(n: usize, strategy: &Strategy, x: &Axis) -> String {
         }
         for (n, (class, spread)) in cells.iter().enumerate() {
             let (left, y) = chart.spot(f64::NEG_INFINITY, -(n as f64) - 0.5);
-            say(area, &fit(class, 12), (left - 6, y), SMALL, Ink::Ink, At::End)?;
+            say(area, &fit(class, 12), (left - 6, y), SMALL, Ink::Text, At::End)?;
             range(area, &chart, spread, y, if *class == "calm" { CALM } else { WORST })?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::page::plot::axis::Axis;
 use crate::page::plot::chart::{Around, Chart};
 use crate::page::plot::ink::Ink;
-use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, Shape, fill, mark, path, say};
+use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, Shape, Spot, fill, mark, path, say};
 use crate::page::plot::{Figure, Layout, panels};
 use crate::page::source::throughput::{Point, Strategy};
 use crate::page::source::{Throughput, Verdicts};
@@ -21,31 +21,83 @@ fn a_second(ns: f64) -> Option<f64> {
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
-/// What can be drawn of a strategy: nodes, and the rate in the middle, at least and at most.
-fn rates(strategy: &Strategy) -> Vec<(f64, [f64; 3])> {
-    let rate = |point: &Point| {
-        let rate = a_second(point.mean_ns)?;
+/// Settlements a second with so many nodes: in the middle, at least and at most.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    nodes: u32,
+    mean: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Rate {
+    /// What can be drawn of a measurement, if anything can.
+    fn of(point: &Point) -> Option<Self> {
+        let mean = a_second(point.mean_ns)?;
         // Who takes longest settles least.
-        let [least, most] = [point.upper_ns, point.lower_ns].map(|ns| a_second(ns).unwrap_or(rate));
-        (point.nodes > 0).then_some((f64::from(point.nodes), [rate, least, most]))
-    };
-    strategy.points.iter().filter_map(rate).collect()
+        let [least, most] = [point.upper_ns, point.lower_ns].map(|ns| a_second(ns).unwrap_or(mean));
+        (point.nodes > 0).then_some(Rate { nodes: point.nodes, mean, least, most })
+    }
+
+    fn text(self) -> String {
+        let told = |rate: f64| if rate < 10.0 { format!("{rate:.1}") } else { thousands(rate.round() as u64) };
+        format!("{} ({} to {})", told(self.mean), told(self.least), told(self.most))
+    }
+}
+
+/// A strategy, measured.
+struct Line<'a> {
+    name: &'a str,
+    rates: Vec<Rate>,
+}
+
+impl<'a> Line<'a> {
+    fn of(strategy: &'a Strategy) -> Option<Self> {
+        let rates: Vec<Rate> = strategy.points.iter().filter_map(Rate::of).collect();
+        (!rates.is_empty()).then_some(Line { name: &strategy.name, rates })
+    }
+
+    /// What it comes to with the most nodes.
+    fn end(&self) -> Rate {
+        *self.rates.last().expect("a line has a point at least")
+    }
+
+    fn spots(&self, chart: &Chart<'_>, rate: fn(&Rate) -> f64) -> Vec<Spot> {
+        chart.spots(self.rates.iter().map(|of| (f64::from(of.nodes), rate(of))))
+    }
 }
 
 /// The plot, if anything was measured. Strategies that nothing breaks stand out, where that is known.
 pub fn figure(throughput: &Throughput, verdicts: Option<&Verdicts>) -> Option<Figure> {
-    let all: Vec<(&str, Vec<(f64, [f64; 3])>)> =
-        throughput.strategies.iter().map(|of| (of.name.as_str(), rates(of))).filter(|(_, rates)| !rates.is_empty()).collect();
+    let all: Vec<Line<'_>> = throughput.strategies.iter().filter_map(Line::of).collect();
     if all.is_empty() {
         return None;
     }
-    let shown = shown(&all.iter().map(|(name, _)| *name).collect::<Vec<_>>(), verdicts);
+    let (shown, others): (Vec<&Line<'_>>, Vec<&Line<'_>>) = {
+        let shown = shown(&all, verdicts);
+        all.iter().partition(|line| shown.contains(line.name))
+    };
     let title = "What contention costs";
-    let mut nodes: Vec<f64> = all.iter().flat_map(|(_, rates)| rates.iter().map(|(nodes, _)| *nodes)).collect();
-    nodes.sort_unstable_by(f64::total_cmp);
-    nodes.dedup();
-    let ends = all.iter().flat_map(|(_, rates)| rates.iter().flat_map(|(_, rates)| rates.iter().copied()));
-    let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), rate| (least.min(rate), most.max(rate)));
+    let nodes: BTreeSet<u32> = all.iter().flat_map(|line| line.rates.iter().map(|rate| rate.nodes)).collect();
+    let row = |line: &Line<'_>| {
+        let of = |nodes: &u32| line.rates.iter().find(|rate| rate.nodes == *nodes).map_or("–".to_owned(), |rate| rate.text());
+        [vec![line.name.to_owned()], nodes.iter().map(of).collect()].concat()
+    };
+    let heads = [vec!["strategy".to_owned()], nodes.iter().map(|nodes| count(*nodes as usize, "node")).collect()].concat();
+    Some(Figure {
+        id: "throughput".to_owned(),
+        title: title.to_owned(),
+        caption: caption(&all, shown.len(), verdicts.is_some()),
+        svg: panels(Layout::Single, title, &[draw(title, &nodes, &shown, &others)]),
+        table: (heads, all.iter().map(row).collect()),
+    })
+}
+
+fn draw(title: &str, nodes: &BTreeSet<u32>, shown: &[&Line<'_>], others: &[&Line<'_>]) -> String {
+    let rates = || shown.iter().chain(others).flat_map(|line| &line.rates);
+    let least = rates().map(|rate| rate.least).fold(f64::INFINITY, f64::min);
+    let most = rates().map(|rate| rate.most).fold(0.0, f64::max);
+    let nodes: Vec<f64> = nodes.iter().copied().map(f64::from).collect();
     let (x, y) = (Axis::log_chosen(&nodes), Axis::log_count(least * 0.9, most));
     let panel = Panel {
         id: "throughput-0".to_owned(),
@@ -53,65 +105,44 @@ pub fn figure(throughput: &Throughput, verdicts: Option<&Verdicts>) -> Option<Fi
         about: "Settlements a second against contending nodes, both axes logarithmic; a line for each strategy.",
         size: (420, 420),
     };
-    let svg = panel.draw(|area| {
+    panel.draw(|area| {
         let around = Around { top: 30, right: 140, below: 40, left: 48 };
         let chart = Chart::new(area, (&x, &y), around, ("contending nodes", "settlements a second"))?;
-        for (_, rates) in all.iter().filter(|(name, _)| !shown.contains(name)) {
-            path(area, &chart.spots(rates.iter().map(|(nodes, rate)| (*nodes, rate[0]))), Ink::Line, 1)?;
-        }
-        let coloured: Vec<_> = all.iter().filter(|(name, _)| shown.contains(name)).collect();
-        coloured.iter().enumerate().try_for_each(|(n, (_, rates))| line(area, &chart, n, rates))?;
-        names(area, &chart, &coloured)
-    });
-    let heads = [vec!["strategy".to_owned()], nodes.iter().map(|nodes| count(*nodes as usize, "node")).collect()].concat();
-    let row = |(name, rates): &(&str, Vec<(f64, [f64; 3])>)| {
-        let of = |nodes: &f64| rates.iter().find(|(at, _)| at == nodes).map_or("–".to_owned(), |(_, rate)| told(*rate));
-        [vec![(*name).to_owned()], nodes.iter().map(of).collect()].concat()
-    };
-    Some(Figure {
-        id: "throughput".to_owned(),
-        title: title.to_owned(),
-        caption: caption(&all, shown.len(), verdicts.is_some()),
-        svg: panels(Layout::Single, title, &[svg]),
-        table: (heads, all.iter().map(row).collect()),
+        others.iter().try_for_each(|line| path(area, &line.spots(&chart, |rate| rate.mean), Ink::Line, 1))?;
+        shown.iter().enumerate().try_for_each(|(n, line)| coloured(area, &chart, n, line))?;
+        names(area, &chart, shown)
     })
 }
 
-fn told([rate, least, most]: [f64; 3]) -> String {
-    let told = |rate: f64| if rate < 10.0 { format!("{rate:.1}") } else { thousands(rate.round() as u64) };
-    format!("{} ({} to {})", told(rate), told(least), told(most))
-}
-
 /// Those drawn in colour: that nothing breaks, else the first.
-fn shown<'a>(all: &[&'a str], verdicts: Option<&Verdicts>) -> BTreeSet<&'a str> {
+fn shown<'a>(all: &[Line<'a>], verdicts: Option<&Verdicts>) -> BTreeSet<&'a str> {
     let unbroken = |name: &&str| {
         let mut rows = verdicts.iter().flat_map(|verdicts| &verdicts.strategies).filter(|strategy| strategy.name == **name).peekable();
         rows.peek().is_some() && rows.all(|strategy| strategy.cells.iter().all(|cell| cell.verdict != "breaks"))
     };
-    let found: BTreeSet<&str> = all.iter().copied().filter(unbroken).take(SHOWN).collect();
-    if found.is_empty() { all.iter().copied().take(SHOWN).collect() } else { found }
+    let names = || all.iter().map(|line| line.name);
+    let found: BTreeSet<&str> = names().filter(unbroken).take(SHOWN).collect();
+    if found.is_empty() { names().take(SHOWN).collect() } else { found }
 }
 
-fn line(area: &Area<'_>, chart: &Chart<'_>, n: usize, rates: &[(f64, [f64; 3])]) -> Drawn {
+fn coloured(area: &Area<'_>, chart: &Chart<'_>, n: usize, line: &Line<'_>) -> Drawn {
     let (ink, shape) = (Ink::Hue(n), Shape::ALL[n % Shape::ALL.len()]);
-    let least = chart.spots(rates.iter().map(|(nodes, rate)| (*nodes, rate[1])));
-    let most = chart.spots(rates.iter().rev().map(|(nodes, rate)| (*nodes, rate[2])));
-    fill(area, [least, most].concat(), ink, 0.25)?;
-    let spots = chart.spots(rates.iter().map(|(nodes, rate)| (*nodes, rate[0])));
+    let most = line.spots(chart, |rate| rate.most).into_iter().rev();
+    fill(area, line.spots(chart, |rate| rate.least).into_iter().chain(most).collect(), ink, 0.25)?;
+    let spots = line.spots(chart, |rate| rate.mean);
     path(area, &spots, ink, 2)?;
     spots.into_iter().try_for_each(|spot| mark(area, shape, spot, 4, ink, true))
 }
 
 /// Each name beside the end of its line, none upon another.
-fn names(area: &Area<'_>, chart: &Chart<'_>, coloured: &[&(&str, Vec<(f64, [f64; 3])>)]) -> Drawn {
-    let end = |(_, rates): &&(&str, Vec<(f64, [f64; 3])>)| rates.last().map_or((0, 0), |(nodes, rate)| chart.spot(*nodes, rate[0]));
-    let ends: Vec<(i32, i32)> = coloured.iter().map(end).collect();
+fn names(area: &Area<'_>, chart: &Chart<'_>, shown: &[&Line<'_>]) -> Drawn {
+    let ends: Vec<Spot> = shown.iter().map(|line| chart.spot(f64::from(line.end().nodes), line.end().mean)).collect();
     let right = chart.spot(f64::INFINITY, 0.0).0;
     for (n, y) in apart(&ends.iter().map(|(_, y)| *y).collect::<Vec<_>>()).into_iter().enumerate() {
         let ink = Ink::Hue(n);
         path(area, &[(ends[n].0 + 6, ends[n].1), (right + 8, y)], ink, 1)?;
         mark(area, Shape::ALL[n % Shape::ALL.len()], (right + 14, y), 4, ink, true)?;
-        say(area, &fit(coloured[n].0, 17), (right + 24, y), SMALL, Ink::Ink, At::Start)?;
+        say(area, &fit(shown[n].name, 17), (right + 24, y), SMALL, Ink::Text, At::Start)?;
     }
     Ok(())
 }
@@ -145,12 +176,11 @@ pub fn apart(heights: &[i32]) -> Vec<i32> {
     placed
 }
 
-fn caption(all: &[(&str, Vec<(f64, [f64; 3])>)], shown: usize, known: bool) -> String {
-    let last = |rates: &Vec<(f64, [f64; 3])>| rates.last().map_or(0.0, |(_, rate)| rate[0]);
-    let best = all.iter().max_by(|one, other| last(&one.1).total_cmp(&last(&other.1)));
-    let best = best.map_or(String::new(), |(name, rates)| {
-        let (nodes, rate) = rates.last().map_or((0.0, 0.0), |(nodes, rate)| (*nodes, rate[0]));
-        format!(" With {}, {name} settles most: {} a second.", count(nodes as usize, "node"), thousands(rate.round() as u64))
+fn caption(all: &[Line<'_>], shown: usize, known: bool) -> String {
+    let best = all.iter().max_by(|one, other| one.end().mean.total_cmp(&other.end().mean));
+    let best = best.map_or(String::new(), |line| {
+        let Rate { nodes, mean, .. } = line.end();
+        format!(" With {}, {} settles most: {} a second.", count(nodes as usize, "node"), line.name, thousands(mean.round() as u64))
     });
     let which = match (known, shown == all.len()) {
         (_, true) => String::new(),

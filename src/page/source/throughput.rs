@@ -103,7 +103,7 @@ fn point(nodes: u32, mean: &Estimate) -> Point {
 
 /// The folders in a folder.
 fn folders(of: &Path) -> io::Result<BTreeSet<String>> {
-    let named = |why| about(of, why);
+    let named = |why| about(of, &why);
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(of).map_err(named)? {
         let entry = entry.map_err(named)?;
@@ -115,11 +115,11 @@ fn folders(of: &Path) -> io::Result<BTreeSet<String>> {
 }
 
 fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
-    let text = fs::read_to_string(file).map_err(|why| about(file, why))?;
-    serde_json::from_str(&text).map_err(|why| about(file, why.into()))
+    let text = fs::read_to_string(file).map_err(|why| about(file, &why))?;
+    serde_json::from_str(&text).map_err(|why| about(file, &why.into()))
 }
 
-fn about(path: &Path, why: io::Error) -> io::Error {
+fn about(path: &Path, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), format!("{}: {why}", path.display()))
 }
 
