@@ -43,7 +43,7 @@ enum Layout {
     Pairs,
     /// A single one.
     Single,
-    /// Broad ones beside each other, scrolled where they do not fit.
+    /// Broad ones beside each other: where they do not fit, whoever shows them has to scroll.
     Map,
 }
 
@@ -68,16 +68,15 @@ pub fn figures(sources: &Sources) -> Vec<Figure> {
     all
 }
 
-/// Panels as HTML. What may have to be scrolled can be reached with the keyboard.
-fn panels(layout: Layout, title: &str, all: &[String]) -> String {
-    let inside = PreEscaped(all.concat());
-    match layout {
-        Layout::Beside => html! { div class="panels" { (inside) } },
-        Layout::Pairs => html! { div class="panels pairs" { (inside) } },
-        Layout::Single => html! { div class="panels single" { (inside) } },
-        Layout::Map => html! { div class="panels map" role="region" aria-label=(title) tabindex="0" { (inside) } },
-    }
-    .into_string()
+/// Panels as HTML.
+fn panels(layout: Layout, all: &[String]) -> String {
+    let class = match layout {
+        Layout::Beside => "panels",
+        Layout::Pairs => "panels pairs",
+        Layout::Single => "panels single",
+        Layout::Map => "panels map",
+    };
+    html! { div class=(class) { (PreEscaped(all.concat())) } }.into_string()
 }
 
 /// Heads of a table.

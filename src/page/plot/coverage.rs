@@ -66,7 +66,7 @@ pub fn by_strategy(verdicts: &Verdicts) -> Option<Figure> {
             thousands(never),
             percent(never as f64 / possible.max(1) as f64)
         ),
-        svg: panels(Layout::Beside, title, &drawn),
+        svg: panels(Layout::Beside, &drawn),
         table: (heads, rows.collect()),
     })
 }
@@ -107,7 +107,7 @@ fn bar(area: &Area<'_>, chart: &Chart<'_>, n: usize, (label, of): (&str, &Covera
     Ok(())
 }
 
-/// A part of a bar: full, full in another colour, or hatched.
+/// A part of a bar: full, less high in another colour, or hatched.
 fn piece(area: &Area<'_>, (left, right): (i32, i32), (top, bottom): (i32, i32), which: usize) -> Drawn {
     if right <= left {
         return Ok(());
@@ -115,7 +115,7 @@ fn piece(area: &Area<'_>, (left, right): (i32, i32), (top, bottom): (i32, i32), 
     let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
     match which {
         0 => fill(area, corners, BY_CHANCE, 1.0),
-        1 => fill(area, corners, STEERED, 1.0),
+        1 => fill(area, vec![(left, top + 3), (right, top + 3), (right, bottom - 3), (left, bottom - 3)], STEERED, 1.0),
         _ => {
             fill(area, corners.clone(), Ink::Panel, 1.0)?;
             hatch(area, (left, right), (top, bottom))?;
@@ -124,16 +124,14 @@ fn piece(area: &Area<'_>, (left, right): (i32, i32), (top, bottom): (i32, i32), 
     }
 }
 
-/// One zigzag that looks like hatching.
+/// One line to and fro, along the edges between its strokes.
 fn hatch(area: &Area<'_>, (left, right): (i32, i32), (top, bottom): (i32, i32)) -> Drawn {
     let tall = bottom - top;
-    let strokes = (left..right - tall).step_by(7).flat_map(|x| [(x, bottom), (x + tall, top), (x + tall, top), (x + 7, bottom)]);
-    let mut spots: Vec<(i32, i32)> = strokes.collect();
-    spots.truncate(spots.len().saturating_sub(1));
-    for pair in spots.chunks(4) {
-        path(area, &pair[..2], Ink::Bad, 1)?;
-    }
-    Ok(())
+    let strokes = (left..right - tall).step_by(6).enumerate().flat_map(|(n, x)| {
+        let stroke = [(x, bottom), (x + tall, top)];
+        if n % 2 == 0 { stroke } else { [stroke[1], stroke[0]] }
+    });
+    path(area, &strokes.collect::<Vec<_>>(), Ink::Bad, 1)
 }
 
 /// What became of a place, over all strategies that have it.
@@ -211,7 +209,7 @@ pub fn map(verdicts: &Verdicts) -> Option<Figure> {
         id: "coverage-map".to_owned(),
         title: title.to_owned(),
         caption: caption(&map, &classes(verdicts), (&steps, &kinds)),
-        svg: panels(Layout::Map, title, &drawn),
+        svg: panels(Layout::Map, &drawn),
         table: (heads(["fault", "places", "felt", "never felt", "where never"]), kinds.iter().map(|kind| row(&map, kind)).collect()),
     })
 }
@@ -322,6 +320,5 @@ fn third(area: &Area<'_>, (from, to): (i32, i32), top: i32, runs: u64) -> Drawn 
     if runs > 0 {
         return fill(area, corners, BY_CHANCE, shade(runs));
     }
-    fill(area, corners, Ink::Panel, 1.0)?;
     path(area, &[(from, below), (to, above)], Ink::Bad, 1)
 }

@@ -35,7 +35,7 @@ pub fn figure(frontier: &Frontier) -> Option<Figure> {
         id: "frontier".to_owned(),
         title: title.to_owned(),
         caption: caption(frontier, blocks.len()),
-        svg: panels(Layout::Pairs, title, &all),
+        svg: panels(Layout::Pairs, &all),
         table: table(frontier),
     })
 }

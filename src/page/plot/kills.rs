@@ -74,7 +74,7 @@ pub fn curve(kills: &Kills) -> Option<Figure> {
         id: "kills".to_owned(),
         title: title.to_owned(),
         caption: caption(kills, &defects, &found),
-        svg: panels(Layout::Single, title, &[svg]),
+        svg: panels(Layout::Single, &[svg]),
         table: (heads(["search", "first run", "10 runs", "100 runs", "in the end", "of", "median of what it found"]), rows.collect()),
     })
 }
@@ -166,7 +166,7 @@ pub fn dots(kills: &Kills) -> Option<Figure> {
         caption: "A row for each defect that breaks something, the one found soonest at the top; a mark for each search that finds it, and where several need as many runs, their marks beside each other. \
                   A search without a mark never does: it is named at the end of the row. The table has all defects, also those that only waste work."
             .to_owned(),
-        svg: panels(Layout::Beside, title, &drawn),
+        svg: panels(Layout::Beside, &drawn),
         table: (heads(["defect", "what went wrong", "what becomes of it", "random", "swarm", "enumeration", "of"]), table.collect()),
     })
 }

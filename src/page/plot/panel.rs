@@ -55,7 +55,8 @@ impl Panel<'_> {
     fn named(&self, svg: &str) -> String {
         let inside = svg.split_once('>').map_or("", |(_, inside)| inside);
         // A quotation mark in a text is escaped, so these are attributes.
-        let inside = inside.replace(" opacity=\"1\"", "").replace(" stroke=\"none\"", "").replace(" font-family=\"sans-serif\"", "");
+        let idle = [" opacity=\"1\"", " stroke=\"none\"", " stroke-width=\"1\"", " font-family=\"sans-serif\""];
+        let inside = idle.into_iter().fold(inside.replace(" \"/>\n", "\"/>"), |inside, idle| inside.replace(idle, ""));
         let (title, about) = (format!("{}-title", self.id), format!("{}-about", self.id));
         let named = html! { title id=(title) { (self.title) } desc id=(about) { (self.about) } }.into_string();
         let (width, height) = self.size;

@@ -75,7 +75,7 @@ pub fn worst(verdicts: &Verdicts) -> Option<Figure> {
         id: "time-to-settle".to_owned(),
         title: title.to_owned(),
         caption: told_of_all(&all),
-        svg: panels(Layout::Beside, title, &drawn),
+        svg: panels(Layout::Beside, &drawn),
         table: (heads, rows.collect()),
     })
 }
@@ -213,7 +213,7 @@ pub fn by_class(verdicts: &Verdicts) -> Option<Figure> {
             "{which} From the median (dot) over 95 in 100 (thick line) to the longest (cross); the upright line is the median of calm runs, \
              so what lies to the right of it is what the faults cost."
         ),
-        svg: panels(Layout::Beside, title, &drawn),
+        svg: panels(Layout::Beside, &drawn),
         table: (heads(["strategy", "faults", "periods", "median", "95 %", "most", "recovered: median"]), rows.collect()),
     })
 }

@@ -88,7 +88,7 @@ pub fn figure(throughput: &Throughput, verdicts: Option<&Verdicts>) -> Option<Fi
         id: "throughput".to_owned(),
         title: title.to_owned(),
         caption: caption(&all, shown.len(), verdicts.is_some()),
-        svg: panels(Layout::Single, title, &[draw(title, &nodes, &shown, &others)]),
+        svg: panels(Layout::Single, &[draw(title, &nodes, &shown, &others)]),
         table: (heads, all.iter().map(row).collect()),
     })
 }
