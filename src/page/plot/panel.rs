@@ -78,9 +78,9 @@ pub enum At {
     End,
 }
 
-/// Writes a text; its middle line is at the place.
+/// Writes a text, if there is one; its middle line is at the place.
 pub fn say(area: &Area<'_>, text: &str, spot: Spot, size: f64, ink: Ink, at: At) -> Drawn {
-    area.draw_text(text, &style(size, ink, at), spot)
+    if text.is_empty() { Ok(()) } else { area.draw_text(text, &style(size, ink, at), spot) }
 }
 
 /// Writes a text that is read from below.

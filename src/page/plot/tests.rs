@@ -47,7 +47,9 @@ fn some_verdicts() -> Verdicts {
         cell("pause", "holds", spread(5_000, 2_400_500, 3_600_000)),
         Cell { coverage: Some(coverage()), ..cell("swarm", "holds", spread(2_000, 90_000, 95_000)) },
     ];
-    let broken = vec![cell("calm", "holds", spread(700, 900, 901)), cell("pause", "breaks", spread(800, 1_000, 1_100))];
+    let mut lost = cell("pause", "breaks", spread(800, 1_000, 1_100));
+    lost.cost.iter_mut().for_each(|cost| cost.settled = 7);
+    let broken = vec![cell("calm", "holds", spread(700, 900, 901)), cell("crash", "breaks", spread(900, 1_000_000, 1_000_000)), lost];
     let row = |name: &str, cells| verdicts::Strategy { name: name.to_owned(), cells, ..verdicts::Strategy::default() };
     Verdicts { strategies: vec![row("lease-fenced", sound), row("no-guard", broken)], ..Verdicts::default() }
 }
@@ -229,7 +231,8 @@ fn every_plot_has_a_name_and_colours_of_the_page_only() {
 fn extreme_values_are_drawn() {
     let mut sources = everything();
     for cell in sources.verdicts.iter_mut().flat_map(|verdicts| &mut verdicts.strategies).flat_map(|strategy| &mut strategy.cells) {
-        cell.cost = Some(Cost { to_settle: Spread { n: 1, buckets: vec![(0, 1)], ..Spread::default() }, ..Cost::default() });
+        cell.cost =
+            Some(Cost { due: 1, settled: 1, to_settle: Spread { n: 1, buckets: vec![(0, 1)], ..Spread::default() }, ..Cost::default() });
     }
     if let Some(frontier) = &mut sources.frontier {
         frontier.points.truncate(1);
