@@ -233,6 +233,9 @@ fn extreme_values_are_drawn() {
     for cell in sources.verdicts.iter_mut().flat_map(|verdicts| &mut verdicts.strategies).flat_map(|strategy| &mut strategy.cells) {
         cell.cost =
             Some(Cost { due: 1, settled: 1, to_settle: Spread { n: 1, buckets: vec![(0, 1)], ..Spread::default() }, ..Cost::default() });
+        if cell.faults == "pause" {
+            cell.cost = Some(Cost { due: 1, ..Cost::default() });
+        }
     }
     if let Some(frontier) = &mut sources.frontier {
         frontier.points.truncate(1);
