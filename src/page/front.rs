@@ -9,10 +9,12 @@ pub mod evidence;
 pub mod exhaust;
 pub mod faults;
 pub mod footer;
+pub mod held;
 pub mod letters;
 pub mod need;
 pub mod order;
 pub mod plots;
+pub mod recommended;
 pub mod row;
 pub mod say;
 pub mod sentence;
@@ -38,7 +40,7 @@ pub fn page(sources: &Sources) -> Markup {
     let sections = [
         ("strategies", "Strategies", card::cards(&rows, letters, sources)),
         ("table", "What broke where", table::table(&rows, letters, sources)),
-        ("advice", "Which strategy to take", advice::table(&rows, sources)),
+        ("advice", "Which strategy to take", recommended::tables(&rows, sources)),
         ("plots", "Plots", plots::figures(sources)),
         ("single-faults", exhaust::title(sources), exhaust::strategies(sources, letters)),
         ("differences", "Where simulated servers differ from real ones", differences::list(sources)),

@@ -1,7 +1,7 @@
 //! A cell of the truth table: its sign, and the page of the run behind it.
 
 use crate::page::front::evidence;
-use crate::page::front::letters::{Letters, inherited};
+use crate::page::front::letters::Letters;
 use crate::page::front::verdict::Verdict;
 use crate::page::source::Sources;
 use crate::page::source::verdicts::Cell;
@@ -21,7 +21,8 @@ fn address(path: &str) -> String {
 /// What a cell shows. Letters that it declares never to show are crossed, those that it declares to show and did not are empty.
 fn sign(cell: &Cell) -> Markup {
     let kind = |kind: &'static str| cell.surprises.iter().filter(move |s| s.kind == kind).flat_map(|s| &s.letters);
-    let calm = inherited(&cell.broken);
+    let letters = |calm| cell.broken.iter().filter(move |b| b.inherited == calm).map(|b| b.letter.as_str()).collect::<Vec<_>>();
+    let (own, calm) = (letters(false), letters(true));
     html! {
         @match Verdict::of(cell) {
             Verdict::Holds => @if cell.as_expected { span .good { "✓" } },
@@ -29,11 +30,11 @@ fn sign(cell: &Cell) -> Markup {
             Verdict::Undecided => span .unsure { "?" },
             Verdict::Breaks => {}
         }
-        @for broken in cell.broken.iter().filter(|b| !b.inherited) {
-            b .bad { @if kind("never-broke").any(|l| *l == broken.letter) { "✗" } (broken.letter) }
-        }
+        @if !own.is_empty() { b .bad { @for letter in &own {
+            @if kind("never-broke").any(|l| l == letter) { "✗" } (letter)
+        } } }
         @for letter in kind("must-held") { b .bad { "∅" (letter) } }
-        @if !calm.is_empty() { small { "(" (calm) ")" } }
+        @if !calm.is_empty() { small { "(" (calm.concat()) ")" } }
         @if !cell.as_expected { i { "≠" } }
     }
 }

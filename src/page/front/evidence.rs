@@ -1,6 +1,7 @@
 //! All that is known of a cell, in words: for its tooltip, and for readers without one.
 
 use crate::page::front::letters::Letters;
+use crate::page::front::row::CALM;
 use crate::page::front::say::{capital, list};
 use crate::page::front::verdict::Verdict;
 use crate::page::source::verdicts::{Broken, Cell, Expected, Surprise};
@@ -46,7 +47,10 @@ pub fn paragraphs(cell: &Cell, letters: Letters) -> Markup {
 pub fn runs(cell: &Cell) -> Option<String> {
     let mut parts = Vec::new();
     if cell.runs > 0 {
-        parts.push(format!("{} of {} drawn runs felt it", thousands(cell.felt), thousands(cell.runs)));
+        parts.push(match cell.faults == CALM {
+            true => format!("{} drawn runs", thousands(cell.runs)),
+            false => format!("{} of {} drawn runs felt it", thousands(cell.felt), thousands(cell.runs)),
+        });
     }
     if cell.apart.runs > 0 {
         parts.push(format!("{} of {} chosen runs felt it", thousands(cell.apart.felt), thousands(cell.apart.runs)));
@@ -89,7 +93,7 @@ pub fn declared(expected: &Expected, letters: Letters) -> String {
 /// Why a cell is not as declared.
 pub fn surprised(surprise: &Surprise, letters: Letters) -> String {
     let told = list(&letters.list(&surprise.letters));
-    let because = if surprise.because.is_empty() { String::new() } else { format!(" (it declares: {})", surprise.because) };
+    let because = if surprise.because.is_empty() { String::new() } else { format!(" (its reason: {})", surprise.because) };
     match surprise.kind.as_str() {
         "never-broke" => format!("It declares never to break so, and did: {told}{because}."),
         "must-held" => format!("It declares to break so in its pinned plan, and held: {told}{because}."),

@@ -48,6 +48,11 @@
     box.style.left = `${Math.max(8, Math.min(at.left, right))}px`;
     box.style.top = `${Math.max(8, Math.min(top, Math.max(8, bottom)))}px`;
   };
+  const inSight = (mark) => {
+    const [at, grid] = [mark.getBoundingClientRect(), table.closest(".scroll").getBoundingClientRect()];
+    const [top, bottom] = [Math.max(0, grid.top), Math.min(innerHeight, grid.bottom)];
+    return at.bottom > top && at.top < bottom && at.right > grid.left && at.left < grid.right;
+  };
   const hide = () => {
     clearTimeout(timer);
     box.hidden = true;
@@ -127,7 +132,7 @@
   addEventListener("resize", hide);
   const follow = (event) => {
     if (!shown || box.contains(event.target)) return;
-    if (shown === document.activeElement) place(shown);
+    if (shown === document.activeElement && inSight(shown)) place(shown);
     else hide();
   };
   addEventListener("scroll", follow, { capture: true, passive: true });

@@ -1,6 +1,6 @@
 //! What letters mean.
 
-use crate::page::source::verdicts::{Broken, Letter};
+use crate::page::source::verdicts::Letter;
 
 /// The letters of a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,7 +9,7 @@ pub struct Letters<'a>(pub &'a [Letter]);
 impl<'a> Letters<'a> {
     /// What a letter means: `settled twice`.
     pub fn meaning(self, letter: &'a str) -> &'a str {
-        self.0.iter().find(|l| l.letter == letter).map_or("something else", |l| l.meaning.as_str())
+        self.0.iter().find(|l| l.letter == letter).map_or_else(|| usual(letter), |l| l.meaning.as_str())
     }
 
     /// A letter and what it means: `settled twice (D)`.
@@ -23,7 +23,18 @@ impl<'a> Letters<'a> {
     }
 }
 
-/// Letters that were there without the fault.
-pub fn inherited(broken: &[Broken]) -> String {
-    broken.iter().filter(|b| b.inherited).map(|b| b.letter.as_str()).collect()
+/// What a letter means in a folder that does not say.
+fn usual(letter: &str) -> &'static str {
+    match letter {
+        "D" => "settled twice",
+        "2" => "paid twice",
+        "L" => "lost: not settled or not paid",
+        "K" => "stuck",
+        "C" => "ranking or points wrong",
+        "E" => "too early",
+        "S" => "stale commit",
+        "!" => "panicked",
+        "…" => "never ended",
+        _ => "a rule of its own",
+    }
 }
