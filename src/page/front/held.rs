@@ -33,8 +33,8 @@ impl Evidence {
 
     /// In how many runs, under how many classes.
     pub fn told(self) -> String {
-        let chosen = if self.chosen == 0 { String::new() } else { format!(" + {} chosen", thousands(self.chosen)) };
-        format!("{}{chosen} felt runs under {}", thousands(self.drawn), count(self.classes, "fault class"))
+        let chosen = if self.chosen == 0 { String::new() } else { format!(" and {} chosen", thousands(self.chosen)) };
+        format!("{} drawn{chosen} runs that felt it, under {}", thousands(self.drawn), count(self.classes, "fault class"))
     }
 
     /// With 95 % confidence no larger share of runs breaks in the class with the fewest runs

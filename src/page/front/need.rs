@@ -2,6 +2,7 @@
 
 use crate::page::front::order::Order;
 use crate::page::front::row::Row;
+use crate::page::front::say::list;
 use crate::page::front::verdict::Verdict;
 use crate::page::source::verdicts::Cell;
 use Order::{Contended, Late, Waste};
@@ -77,6 +78,14 @@ pub const NEEDS: [Need; 13] = [
 ];
 
 impl Need {
+    /// What it asks of the table, in words.
+    pub fn asks(&self) -> String {
+        let what = if self.letters.is_empty() { "nothing may break".to_owned() } else { format!("no {}", self.letters.join(", ")) };
+        let under = if self.faults.is_empty() { "under all fault classes".to_owned() } else { format!("under {}", list(self.faults)) };
+        let alone = if self.alone { ", and no fault of another server may strike it" } else { "" };
+        format!("{what} {under}{alone}")
+    }
+
     /// The fault classes that it speaks of, of those that were tried.
     pub fn classes<'a>(&self, tried: &[&'a str]) -> Vec<&'a str> {
         tried.iter().copied().filter(|class| self.faults.is_empty() || self.faults.contains(class)).collect()

@@ -61,7 +61,7 @@ fn body(advice: &Advice, measured: Measured) -> Markup {
         tbody {
             tr {
                 th .need colspan=(columns) scope="rowgroup" {
-                    (advice.need.what)
+                    span { (advice.need.what) } " " small .soft { (advice.need.asks()) }
                     @if !advice.untried.is_empty() { " " small .unsure { "(not tried: " (list(&advice.untried)) ")" } }
                 }
             }
