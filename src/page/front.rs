@@ -21,6 +21,11 @@ pub mod sentence;
 pub mod table;
 pub mod verdict;
 
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+
 use crate::page::layout;
 use crate::page::source::Sources;
 use letters::Letters;

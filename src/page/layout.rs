@@ -39,3 +39,6 @@ pub fn styled(title: &str, styles: &[&str], body: &Markup, script: &str) -> Mark
         }
     }
 }
+
+#[cfg(test)]
+mod contrast;

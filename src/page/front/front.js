@@ -35,6 +35,7 @@
   if (!table) return;
   const [box, tip, run, close] = ["tip-box", "tip", "tip-run", "tip-close"].map(byId);
   const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1).map((cell) => cell.querySelector("a, button")));
+  const panel = matchMedia("(max-width: 640px)");
   let current = null;
   let shown = null;
   let timer = 0;
@@ -72,7 +73,8 @@
     if (!run.hidden) run.href = mark.getAttribute("href");
     box.hidden = false;
     shown = mark;
-    place(mark);
+    if (panel.matches) scrollBy(0, Math.max(0, cell.getBoundingClientRect().bottom + 8 - box.getBoundingClientRect().top));
+    else place(mark);
   };
   const hideSoon = () => {
     clearTimeout(timer);
@@ -129,9 +131,10 @@
     hide();
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
-  addEventListener("resize", hide);
+  panel.addEventListener("change", hide);
+  addEventListener("resize", () => { if (!panel.matches) hide(); });
   const follow = (event) => {
-    if (!shown || box.contains(event.target)) return;
+    if (!shown || panel.matches || box.contains(event.target)) return;
     if (shown === document.activeElement && inSight(shown)) place(shown);
     else hide();
   };

@@ -1,0 +1,301 @@
+use super::sample::{breaks, costing, five, folder, holds, misses, row, surprising, undecided, verdicts};
+use super::{advice, answer, order, page, sentence};
+use crate::page::front::letters::Letters;
+use crate::page::front::row::Row;
+use crate::page::source::exhaust::{Broken, Kind, Strategy};
+use crate::page::source::throughput::{Point, Strategy as Measured};
+use crate::page::source::verdicts::Difference;
+use crate::page::source::{Exhaust, Sources, Throughput, Verdicts};
+
+const DEAR: &str = "A second settlement or payment would cost money";
+const ALONE: &str = "Nothing to operate besides the database: no lease store, queue or log";
+const COMPETE: &str = "Many nodes compete for each period, and some of them die";
+const LATE: &str = "A period that is late or lost is worse than one settled twice";
+
+/// The text of a page, a line for each element that has some.
+fn text(html: &str) -> String {
+    let html = html.split_once("<body>").map_or(html, |(_, body)| body);
+    let html = html.split_once("<script>").map_or(html, |(body, _)| body);
+    let mut lines = vec![String::new()];
+    for piece in html.split('<').skip(1) {
+        let (tag, text) = piece.split_once('>').unwrap();
+        let name = tag.trim_start_matches('/').split(' ').next().unwrap();
+        if !["a", "b", "i", "small", "span", "code"].contains(&name) {
+            lines.push(String::new());
+        }
+        lines.last_mut().unwrap().push_str(text);
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+    lines.join("\n").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace("&quot;", "\"")
+}
+
+fn of(verdicts: Verdicts) -> Sources {
+    Sources { verdicts: Some(verdicts), ..Sources::default() }
+}
+
+fn taken_with(verdicts: &Verdicts, need: &str, throughput: Option<&Throughput>) -> Vec<String> {
+    let all = advice::all(&Row::all(verdicts), throughput);
+    let advice = all.iter().find(|a| a.need.what == need).unwrap();
+    advice.best.iter().map(|choice| choice.label.clone()).collect()
+}
+
+fn taken(verdicts: &Verdicts, need: &str) -> Vec<String> {
+    taken_with(verdicts, need, None)
+}
+
+#[test]
+fn the_whole_page_in_words() {
+    insta::assert_snapshot!(text(&page(&folder()).into_string()));
+}
+
+#[test]
+fn each_strategy_has_its_sentence() {
+    let verdicts = five();
+    let rows = Row::all(&verdicts);
+    let told: Vec<String> = order::best_first(&rows)
+        .iter()
+        .map(|row| {
+            format!("{}: {} {}", row.label, sentence::fate(row, Letters(&verdicts.letters)), sentence::cost(row).unwrap_or_default())
+        })
+        .collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn many_classes_are_cut_short_and_few_are_not() {
+    let names = ["skew", "drift", "step", "crash", "power", "pause"];
+    let broken = names.map(|name| breaks(name, "L"));
+    let verdicts = verdicts(vec![row("a", "", broken.into()), row("b", "", vec![undecided("calm")]), row("c", "", Vec::new())]);
+    let rows = Row::all(&verdicts);
+    let told: Vec<String> = rows.iter().map(|row| sentence::fate(row, Letters(&verdicts.letters))).collect();
+    let lost = "Survives nothing that was tried; breaks: lost: not settled or not paid (L) under skew, drift, step, crash and 2 more.";
+    assert_eq!(told, [lost, "Is undecided under calm.", "Nothing was tried."]);
+}
+
+#[test]
+fn the_answer_is_counted() {
+    let verdicts = five();
+    let rows = Row::all(&verdicts);
+    assert_eq!(answer::yes_or_no(&rows), "With 2 of 5 strategies, as far as this was tried: fenced and keyed.");
+    assert_eq!(
+        answer::failures(&rows, Letters(&verdicts.letters)),
+        "2 strategies break, most often by “settled twice” (D), in 2 of them. One did not break, but was not tried enough."
+    );
+    let bound = answer::bound(&rows);
+    assert!(bound.contains("at most 7.6 % of runs"), "{bound}");
+    assert_eq!(answer::yes_or_no(&rows[2..4]), "Yes, as far as this was tried, with every strategy here: fenced and keyed.");
+    assert_eq!(answer::yes_or_no(&rows[..2]), "Not with any of these 2 strategies: none held under everything that was tried.");
+    assert_eq!(answer::yes_or_no(&[]), "No strategy was tried.");
+}
+
+#[test]
+fn the_best_come_first() {
+    let verdicts = five();
+    let labels = |v: &Verdicts| order::best_first(&Row::all(v)).into_iter().map(|row| row.label).collect::<Vec<_>>();
+    assert_eq!(labels(&verdicts), ["fenced", "keyed", "seldom", "leased", "bare"]);
+    let mut dearer = verdicts;
+    dearer.strategies[2].cells[0] = costing(holds("calm"), 300, 4_000);
+    assert_eq!(labels(&dearer)[..2], ["keyed", "fenced"], "of two that hold, the one that wastes less");
+}
+
+#[test]
+fn a_recommendation_follows_the_cells() {
+    let mut verdicts = five();
+    assert_eq!(taken(&verdicts, DEAR), ["fenced", "keyed"], "cheapest first");
+    verdicts.strategies[2].cells[1] = breaks("crash", "D");
+    assert_eq!(taken(&verdicts, DEAR), ["keyed"]);
+    verdicts.strategies[2].cells[1] = costing(breaks("crash", "L"), 40, 360_000);
+    assert_eq!(taken(&verdicts, DEAR), ["fenced", "keyed"], "lost is not settled twice");
+    verdicts.strategies[1].cells[2] = costing(breaks("pause", "E"), 1, 1_000);
+    assert_eq!(taken(&verdicts, DEAR), ["leased", "fenced", "keyed"]);
+    verdicts.strategies[1].cells[2] = breaks("pause", "!");
+    assert_eq!(taken(&verdicts, DEAR), ["fenced", "keyed"], "a run that panics helps nobody");
+}
+
+#[test]
+fn inherited_letters_count_against_a_strategy() {
+    let verdicts = verdicts(vec![row("a", "", vec![breaks("pause", "-D")])]);
+    assert!(taken(&verdicts, DEAR).is_empty());
+    let html = page(&of(verdicts)).into_string();
+    assert!(text(&html).contains("None of these."));
+}
+
+#[test]
+fn too_few_runs_recommend_nothing() {
+    let mut verdicts = verdicts(vec![row("a", "", vec![undecided("crash")]), row("b", "", vec![breaks("crash", "L")])]);
+    assert_eq!(taken(&verdicts, DEAR), ["b"]);
+    verdicts.strategies[1].cells[0].felt = 3;
+    assert!(taken(&verdicts, DEAR).is_empty(), "what breaks in 3 felt runs says little of what does not");
+    verdicts.strategies[1].cells.clear();
+    assert!(taken(&verdicts, DEAR).is_empty(), "nor does what was not tried");
+    verdicts.strategies[0].cells[0] = misses("crash");
+    assert!(taken(&verdicts, DEAR).is_empty(), "nor what cannot strike");
+}
+
+#[test]
+fn a_strategy_that_asks_another_server_does_not_stand_alone() {
+    let others = ["lease-cut", "lease-loss", "log-fault", "redelivery"];
+    let cells = |first| vec![holds("calm"), first, misses(others[1]), misses(others[2]), misses(others[3])];
+    let mut verdicts = verdicts(vec![row("keyed", "", cells(misses(others[0]))), row("leased", "", cells(holds(others[0])))]);
+    assert_eq!(taken(&verdicts, ALONE), ["keyed"]);
+    verdicts.strategies[0].cells.pop();
+    assert!(taken(&verdicts, ALONE).is_empty(), "a column that was not tried does not tell");
+}
+
+#[test]
+fn at_most_three_are_named() {
+    let rows = ["a", "b", "c", "d", "e"].map(|name| row(name, "", vec![holds("calm")]));
+    let verdicts = verdicts(rows.into());
+    assert_eq!(taken(&verdicts, DEAR), ["a", "b", "c"]);
+    assert!(text(&page(&of(verdicts)).into_string()).contains("and 2 more"));
+}
+
+#[test]
+fn who_must_not_be_late_gets_the_soonest() {
+    let verdicts = verdicts(vec![
+        row("cheap", "", vec![costing(holds("pause"), 1, 9_000)]),
+        row("soon", "", vec![costing(breaks("pause", "D"), 100, 2_000)]),
+    ]);
+    assert_eq!(taken(&verdicts, LATE), ["soon", "cheap"]);
+    assert_eq!(taken(&verdicts, DEAR), ["cheap"]);
+}
+
+#[test]
+fn with_many_nodes_what_was_measured_of_contention_decides() {
+    let verdicts = five();
+    let point = |nodes, mean_ns| Point { nodes, mean_ns, lower_ns: mean_ns, upper_ns: mean_ns };
+    let measured = |name: &str, few, many| Measured { name: name.to_owned(), points: vec![point(2, few), point(16, many)] };
+    let throughput = Throughput { format: 1, strategies: vec![measured("fenced", 1e5, 9e5), measured("keyed", 2e5, 3e5)] };
+    assert_eq!(taken(&verdicts, COMPETE), ["fenced", "keyed"]);
+    assert_eq!(taken_with(&verdicts, COMPETE, Some(&throughput)), ["keyed", "fenced"]);
+}
+
+#[test]
+fn what_a_need_speaks_of_and_nobody_tried_is_said() {
+    let told = text(&page(&of(five())).into_string());
+    assert!(
+        told.contains("A node may die at any moment nothing may break under calm, crash, power and single (not tried: power and single)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_cell_that_is_not_as_declared_stands_out() {
+    let mut verdicts = five();
+    verdicts.strategies[2].cells[2] = surprising(breaks("pause", "D"), "never-broke", "D");
+    verdicts.strategies[1].cells[3] = surprising(holds("lease-cut"), "must-held", "L");
+    let html = page(&of(verdicts)).into_string();
+    assert_eq!(html.matches("\" data-declared=\"no\"").count(), 2);
+    let told = text(&html);
+    for said in ["2 cells not as declared", "✗D≠ breaks: settled twice (D); not as declared", "∅L≠ holds; not as declared"] {
+        assert!(told.contains(said), "{said} is not in\n{told}");
+    }
+    assert!(told.contains("It declares never to break so, and did: settled twice (D) (its reason: of its fence)."));
+    assert!(!text(&page(&of(five())).into_string()).contains('≠'));
+}
+
+#[test]
+fn a_cell_links_to_the_page_of_its_run_if_that_is_there() {
+    let html = page(&folder()).into_string();
+    assert!(html.contains("href=\"witnesses/leased--pause.html\""));
+    assert!(!html.contains("leased--crash"), "no page, no link");
+}
+
+#[test]
+fn every_cell_has_its_hooks_and_its_details() {
+    let html = page(&folder()).into_string();
+    let cells = html.matches("<td data-strategy=").count();
+    assert_eq!(cells, 20);
+    let ids: Vec<&str> = html.split("data-at=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(ids.len(), cells);
+    for id in ids {
+        assert_eq!(html.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
+    }
+    assert!(html.contains("<td data-strategy=\"leased\" data-faults=\"pause\" data-verdict=\"breaks\""));
+}
+
+#[test]
+fn text_from_elsewhere_is_shown_and_not_run() {
+    const EVIL: &str = "<script>alert(1)</script>";
+    let mut verdicts = five();
+    verdicts.strategies[1].name = format!("{EVIL}\"'");
+    verdicts.strategies[1].about = EVIL.to_owned();
+    verdicts.strategies[1].cells[2].broken[0].first.what = format!("</script></style>{EVIL}");
+    verdicts.strategies[2].cells[1].faults = EVIL.to_owned();
+    verdicts.letters[0].meaning = EVIL.to_owned();
+    verdicts.differences.push(Difference { what: EVIL.to_owned(), ..Difference::default() });
+    let strategy = Strategy { name: EVIL.to_owned(), kinds: vec![kind(EVIL, 4)], ..Strategy::default() };
+    let sources = Sources {
+        exhaust: Some(Exhaust { strategies: vec![strategy], ..Exhaust::default() }),
+        unreadable: vec![(EVIL.to_owned(), EVIL.to_owned())],
+        ..of(verdicts)
+    };
+    let html = page(&sources).into_string();
+    assert!(!html.contains("<script>alert"));
+    assert_eq!((html.matches("<script").count(), html.matches("</script").count()), (1, 1), "the page's own");
+    assert_eq!(html.matches("</style").count(), html.matches("<style").count());
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+}
+
+fn kind(name: &str, runs: u64) -> Kind {
+    let broken = Broken { letter: "D".to_owned(), runs, ..Broken::default() };
+    Kind { kind: name.to_owned(), runs: 32, felt: 30, as_expected: true, broken: vec![broken], ..Kind::default() }
+}
+
+#[test]
+fn every_single_fault_in_words() {
+    let lists = |unreached: &[&str]| unreached.iter().map(|&step| step.to_owned()).collect::<Vec<_>>();
+    let strategy = |name: &str, kinds, unreached: &[&str]| Strategy {
+        name: name.to_owned(),
+        as_expected: true,
+        runs: 1_212,
+        felt: 1_038,
+        kinds,
+        unreached: lists(unreached),
+        ..Strategy::default()
+    };
+    let exhaust = Exhaust {
+        faults: "single".to_owned(),
+        as_expected: true,
+        strategies: vec![
+            strategy("keyed", Vec::new(), &[]),
+            strategy("leased", vec![kind("pause-after", 2)], &["tx.rollback"]),
+            strategy("bare", ["a", "b", "c", "d"].map(|name| kind(name, 1)).into(), &[]),
+        ],
+        ..Exhaust::default()
+    };
+    let sources = Sources { exhaust: Some(exhaust), ..Sources::default() };
+    insta::assert_snapshot!(text(&page(&sources).into_string()));
+}
+
+#[test]
+fn an_empty_folder_has_a_page() {
+    let told = text(&page(&Sources::default()).into_string());
+    assert!(told.contains("no readable verdicts.json"), "{told}");
+}
+
+#[test]
+fn the_largest_table_is_small_enough() {
+    let what = "2026-01-10 settled by n2 at 2026-01-10 00:02:00.526, then again by n1 at 2026-01-10 00:02:00.850".repeat(2);
+    let mut cell = breaks("swarm", "D2LKES");
+    cell.broken.iter_mut().for_each(|broken| broken.first.what.clone_from(&what));
+    let cells: Vec<_> = (0..23)
+        .map(|n| {
+            let mut cell = cell.clone();
+            cell.faults = format!("class-{n}");
+            if n % 2 == 0 { holds(&cell.faults) } else { cell }
+        })
+        .collect();
+    let rows = (0..42).map(|n| row(&format!("strategy-{n}"), "as long as it usually is, in one line of text", cells.clone())).collect();
+    let size = page(&of(verdicts(rows))).into_string().len();
+    assert!(size < 2_000_000, "{size} bytes");
+    assert!(size > 500_000, "{size} bytes: that was not the whole table");
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere() {
+    let html = page(&folder()).into_string();
+    for elsewhere in ["http:", "https:", "src=", "@import", "url("] {
+        assert!(!html.contains(elsewhere), "{elsewhere}");
+    }
+}
