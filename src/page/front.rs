@@ -45,7 +45,7 @@ pub fn page(sources: &Sources) -> Markup {
     let sections = [
         ("strategies", "Strategies", card::cards(&rows, letters, sources)),
         ("table", "What broke where", table::table(&rows, letters, sources)),
-        ("advice", "Which strategy to take", recommended::tables(&rows, sources)),
+        ("advice", "Which strategy to take", recommended::tables(&rows, letters, sources)),
         ("plots", "Plots", plots::figures(sources)),
         ("single-faults", exhaust::title(sources), exhaust::strategies(sources, letters)),
         ("differences", "Where simulated servers differ from real ones", differences::list(sources)),

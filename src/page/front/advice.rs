@@ -39,7 +39,7 @@ pub struct Choice {
 /// What fulfils each need, in the order of the needs.
 pub fn all(rows: &[Row], throughput: Option<&Throughput>) -> Vec<Advice> {
     let tried = classes(rows);
-    NEEDS.iter().filter(|need| !need.classes(&tried).is_empty()).map(|need| advice(need, rows, &tried, throughput)).collect()
+    NEEDS.iter().filter(|need| need.was_tried(&tried)).map(|need| advice(need, rows, &tried, throughput)).collect()
 }
 
 fn advice(need: &'static Need, rows: &[Row], tried: &[&str], throughput: Option<&Throughput>) -> Advice {

@@ -51,7 +51,7 @@ pub fn failures(rows: &[Row], letters: Letters) -> String {
     };
     let Some((letter, n)) = most_common(rows) else { return open.trim_start().to_owned() };
     let verb = if broken == 1 { "strategy breaks" } else { "strategies break" };
-    format!("{broken} {verb}, most often by “{}” ({letter}), in {n} of them.{open}", letters.meaning(&letter))
+    format!("{broken} {verb}; most common is “{}” ({letter}), in {n} of them.{open}", letters.meaning(&letter))
 }
 
 /// The letter that most strategies show.
@@ -109,11 +109,11 @@ fn as_declared(verdicts: &Verdicts) -> Markup {
     let cells = verdicts.strategies.iter().flat_map(|s| &s.cells);
     let off = cells.filter(|cell| !cell.as_expected).count();
     html! {
-        @if off == 0 {
+        @if off == 0 && verdicts.as_expected {
             p { span .good { "✓" } " Every cell is as its strategy declares." }
         } @else {
             p .alarm {
-                b { "≠ " (count(off, "cell")) " not as declared. " }
+                b { "≠ " (if off == 0 { "Some cells".to_owned() } else { count(off, "cell") }) " not as declared. " }
                 "They are outlined and marked ≠ in " a href="#table" { "the table" } "."
             }
         }

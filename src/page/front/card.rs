@@ -13,7 +13,12 @@ use maud::{Markup, html};
 pub fn cards(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Markup> {
     (!rows.is_empty()).then(|| {
         html! {
-            p { "Best first: fewest fault classes that break it, then what it costs." }
+            p {
+                "Best first: fewest fault classes that break it, then what it costs."
+                @if rows.iter().any(|row| row.costs().next().is_some()) {
+                    " A wasted attempt is one that settles nothing. Times are medians, from the end of a period, or from the fault that struck, to the settlement; 95 % stay below the time in parentheses. Costs are told for calm, and for the fault class in which they are highest."
+                }
+            }
             form #find role="search" .screen hidden {
                 label for="filter" { "Find" }
                 input #filter type="search" autocomplete="off" placeholder="name or word";

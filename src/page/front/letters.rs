@@ -12,9 +12,10 @@ impl<'a> Letters<'a> {
         self.0.iter().find(|l| l.letter == letter).map_or_else(|| usual(letter), |l| l.meaning.as_str())
     }
 
-    /// A letter and what it means: `settled twice (D)`.
+    /// A letter and what it means, in as few words as will do: `settled twice (D)`.
     pub fn told(self, letter: &'a str) -> String {
-        format!("{} ({letter})", self.meaning(letter))
+        let meaning = self.meaning(letter);
+        format!("{} ({letter})", meaning.split_once(": ").map_or(meaning, |(short, _)| short))
     }
 
     /// Several letters and what they mean, in the order of the file.

@@ -1,7 +1,8 @@
 //! What a deployment can need, as a question that a row of the table answers.
 
+use crate::page::front::letters::Letters;
 use crate::page::front::order::Order;
-use crate::page::front::row::Row;
+use crate::page::front::row::{CALM, Row};
 use crate::page::front::say::list;
 use crate::page::front::verdict::Verdict;
 use crate::page::source::verdicts::Cell;
@@ -79,9 +80,13 @@ pub const NEEDS: [Need; 13] = [
 
 impl Need {
     /// What it asks of the table, in words.
-    pub fn asks(&self) -> String {
-        let what = if self.letters.is_empty() { "nothing may break".to_owned() } else { format!("no {}", self.letters.join(", ")) };
-        let under = if self.faults.is_empty() { "under all fault classes".to_owned() } else { format!("under {}", list(self.faults)) };
+    pub fn asks(&self, letters: Letters) -> String {
+        let told = |letter: &&'static str| letters.told(letter);
+        let what = match self.letters {
+            [] => "nothing may break".to_owned(),
+            some => format!("none of: {};", some.iter().map(told).collect::<Vec<_>>().join(", ")),
+        };
+        let under = if self.faults.is_empty() { "under any fault class".to_owned() } else { format!("under {}", list(self.faults)) };
         let alone = if self.alone { ", and no fault of another server may strike it" } else { "" };
         format!("{what} {under}{alone}")
     }
@@ -89,6 +94,11 @@ impl Need {
     /// The fault classes that it speaks of, of those that were tried.
     pub fn classes<'a>(&self, tried: &[&'a str]) -> Vec<&'a str> {
         tried.iter().copied().filter(|class| self.faults.is_empty() || self.faults.contains(class)).collect()
+    }
+
+    /// Whether enough was tried to say anything: more than the calm of which every need speaks.
+    pub fn was_tried(&self, tried: &[&str]) -> bool {
+        self.classes(tried).iter().any(|class| self.faults.is_empty() || *class != CALM)
     }
 
     /// The fault classes that it speaks of and nobody tried.

@@ -1,10 +1,14 @@
 //! The table of recommendations.
 
 use crate::page::front::advice::{self, Advice, Choice};
+use crate::page::front::letters::Letters;
 use crate::page::front::row::Row;
 use crate::page::front::say::{duration, list, mean};
 use crate::page::source::Sources;
 use maud::{Markup, html};
+
+/// The tables, and where they are in the page.
+const GROUPS: [(&str, &str); 3] = [("Scale", "by-scale"), ("Reliability", "by-reliability"), ("Consistency", "by-consistency")];
 
 /// Which costs the table has columns for.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +18,7 @@ struct Measured {
 }
 
 /// A table for each kind of need.
-pub fn tables(rows: &[Row], sources: &Sources) -> Option<Markup> {
+pub fn tables(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Markup> {
     let all = advice::all(rows, sources.throughput.as_ref());
     let any = |of: fn(&Choice) -> bool| all.iter().flat_map(|a| &a.best).any(of);
     let measured = Measured { costs: any(|c| c.price.waste.is_some()), contended: any(|c| c.price.contended_ns.is_some()) };
@@ -26,12 +30,12 @@ pub fn tables(rows: &[Row], sources: &Sources) -> Option<Markup> {
                 " The bound is that of its least tried fault class."
             }
             div #recommended {
-                @for (about, id) in [("Scale", "by-scale"), ("Reliability", "by-reliability"), ("Consistency", "by-consistency")] {
+                @for (about, id) in GROUPS.into_iter().filter(|(about, _)| all.iter().any(|a| a.need.about == *about)) {
                     h3 #(id) { "By " (about.to_lowercase()) }
                     div .scroll role="region" aria-labelledby=(id) tabindex="0" {
                         table aria-labelledby=(id) {
                             (head(measured))
-                            @for advice in all.iter().filter(|a| a.need.about == about) { (body(advice, measured)) }
+                            @for advice in all.iter().filter(|a| a.need.about == about) { (body(advice, letters, measured)) }
                         }
                     }
                 }
@@ -55,13 +59,13 @@ fn head(measured: Measured) -> Markup {
     }
 }
 
-fn body(advice: &Advice, measured: Measured) -> Markup {
+fn body(advice: &Advice, letters: Letters, measured: Measured) -> Markup {
     let columns = 3 + if measured.costs { 2 } else { 0 } + usize::from(measured.contended);
     html! {
         tbody {
             tr {
                 th .need colspan=(columns) scope="rowgroup" {
-                    span { (advice.need.what) } " " small .soft { (advice.need.asks()) }
+                    span { (advice.need.what) } " " small .soft { (advice.need.asks(letters)) }
                     @if !advice.untried.is_empty() { " " small .unsure { "(not tried: " (list(&advice.untried)) ")" } }
                 }
             }

@@ -34,21 +34,22 @@ pub fn fate(row: &Row, letters: Letters) -> String {
 /// Which letters break under which classes. Letters of the calm column are named once.
 fn breaks(row: &Row, letters: Letters) -> String {
     let under = by_letter(row);
-    let calm: Vec<String> = under.iter().filter(|(_, classes)| classes.contains(&CALM)).map(|(l, _)| letters.told(l)).collect();
+    let calm: Vec<&str> = under.iter().filter(|(_, classes)| classes.contains(&CALM)).flat_map(|(l, _)| l.iter().copied()).collect();
+    let told = |some: &[&str]| list(&some.iter().map(|letter| letters.told(letter)).collect::<Vec<_>>());
     let faults: Vec<String> = under
         .iter()
         .filter(|(_, classes)| !classes.contains(&CALM))
-        .map(|(letter, classes)| format!("{} under {}", letters.told(letter), some(classes, NAMED)))
+        .map(|(letters, classes)| format!("{} under {}", told(letters), some(classes, NAMED)))
         .collect();
     match (calm.is_empty(), faults.is_empty()) {
         (true, _) => format!("breaks: {}", faults.join("; ")),
-        (false, true) => format!("breaks without any fault: {}", list(&calm)),
-        (false, false) => format!("breaks without any fault: {}; faults add {}", list(&calm), faults.join("; ")),
+        (false, true) => format!("breaks without any fault: {}", told(&calm)),
+        (false, false) => format!("breaks without any fault: {}; faults add {}", told(&calm), faults.join("; ")),
     }
 }
 
-/// The classes that brought each letter, most classes first.
-fn by_letter<'a>(row: &Row<'a>) -> Vec<(&'a str, Vec<&'a str>)> {
+/// The classes that brought each letter, most classes first; letters that came together are one entry.
+fn by_letter<'a>(row: &Row<'a>) -> Vec<(Vec<&'a str>, Vec<&'a str>)> {
     let mut under: Vec<(&str, Vec<&str>)> = Vec::new();
     for cell in row.cells(Verdict::Breaks) {
         for broken in cell.broken.iter().filter(|b| !b.inherited) {
@@ -58,8 +59,15 @@ fn by_letter<'a>(row: &Row<'a>) -> Vec<(&'a str, Vec<&'a str>)> {
             }
         }
     }
-    under.sort_by_key(|(_, classes)| std::cmp::Reverse(classes.len()));
-    under
+    let mut together: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for (letter, classes) in under {
+        match together.iter_mut().find(|(_, other)| *other == classes) {
+            Some((letters, _)) => letters.push(letter),
+            None => together.push((vec![letter], classes)),
+        }
+    }
+    together.sort_by_key(|(_, classes)| std::cmp::Reverse(classes.len()));
+    together
 }
 
 /// What it costs, if that was measured: waste, time to settle, time to recover; in calm and where it is worst.
@@ -67,7 +75,7 @@ pub fn cost(row: &Row) -> Option<String> {
     let costs: Vec<(&str, &Cost)> = row.costs().collect();
     let calm = costs.iter().find(|(faults, _)| *faults == CALM).map(|(_, cost)| *cost);
     let parts: Vec<String> = [waste(&costs, calm), settle(&costs, calm), recovery(&costs)].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| format!("{}.", capital(&list(&parts))))
+    (!parts.is_empty()).then(|| format!("{}.", capital(&parts.join("; "))))
 }
 
 fn waste(costs: &[(&str, &Cost)], calm: Option<&Cost>) -> Option<String> {
@@ -78,7 +86,7 @@ fn waste(costs: &[(&str, &Cost)], calm: Option<&Cost>) -> Option<String> {
     if calm.as_ref() == Some(&told(worst)) {
         return Some(format!("wastes {} attempts a period", told(worst)));
     }
-    let calm = calm.map_or(String::new(), |calm| format!("{calm} attempts a period in calm and "));
+    let calm = calm.map_or(String::new(), |calm| format!("{calm} attempts a period in calm, "));
     Some(format!("wastes {calm}{} under {faults}", told(worst)))
 }
 
@@ -86,17 +94,17 @@ fn settle(costs: &[(&str, &Cost)], calm: Option<&Cost>) -> Option<String> {
     let settled = |cost: &Cost| cost.to_settle.n > 0;
     let (faults, worst) = costs.iter().filter(|(_, c)| settled(c)).max_by_key(|(_, c)| c.to_settle.p95_ms)?;
     let calm = calm.filter(|c| settled(c) && halves(&c.to_settle) != halves(&worst.to_settle));
-    let calm = calm.map_or(String::new(), |calm| format!("within {} in calm and ", halves(&calm.to_settle)));
-    Some(format!("settles {calm}within {} under {faults}", halves(&worst.to_settle)))
+    let calm = calm.map_or(String::new(), |calm| format!("in {} in calm, ", halves(&calm.to_settle)));
+    Some(format!("settles {calm}in {} under {faults}", halves(&worst.to_settle)))
 }
 
 fn recovery(costs: &[(&str, &Cost)]) -> Option<String> {
     let spreads = costs.iter().filter_map(|(faults, cost)| Some((faults, cost.recovery.as_ref().filter(|s| s.n > 0)?)));
     let (faults, worst) = spreads.max_by_key(|(_, spread)| spread.p95_ms)?;
-    Some(format!("recovers within {} under {faults}", halves(worst)))
+    Some(format!("recovers in {} under {faults}", halves(worst)))
 }
 
-/// `2.1 s (half of the time) or 4 s (95 % of the time)`.
+/// The median, and what 95 % stay below: `2.1 s (95 %: 4 s)`.
 fn halves(spread: &Spread) -> String {
-    format!("{} (median) or {} (95 %)", duration(spread.p50_ms), duration(spread.p95_ms))
+    format!("{} (95 %: {})", duration(spread.p50_ms), duration(spread.p95_ms))
 }
