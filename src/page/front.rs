@@ -63,9 +63,9 @@ pub fn page(sources: &Sources) -> Markup {
             @for (id, title, body) in &sections {
                 section aria-labelledby=(id) { h2 #(id) { (title) } (body) }
             }
+            @if !rows.is_empty() { (table::tip()) }
         }
         (footer::footer(sources))
-        @if !rows.is_empty() { (table::tip()) }
     };
     layout::styled("onceproof: does a scheduled job run exactly once?", &[STYLE], &body, SCRIPT)
 }

@@ -9,7 +9,7 @@ pub fn list(sources: &Sources) -> Option<Markup> {
     (!differences.is_empty()).then(|| {
         html! {
             p { "The servers in these runs are simulated. They were compared with real ones; this is where they are known to answer otherwise." }
-            div .scroll role="region" aria-labelledby="differences" tabindex="0" {
+            div .scroll role="group" aria-labelledby="differences" tabindex="0" {
                 table {
                     thead { tr { th scope="col" { "Difference" } th scope="col" { "Server" } th scope="col" { "What" } th scope="col" { "Why it is left so" } } }
                     tbody { @for d in differences {

@@ -21,7 +21,7 @@ pub fn strategies(sources: &Sources, letters: Letters) -> Option<Markup> {
     Some(html! {
         p { (intro(exhaust)) }
         @if !exhaust.as_expected { p .alarm { b { "≠ Something broke that its strategy declares never to break." } } }
-        div .scroll role="region" aria-labelledby="single-faults" tabindex="0" {
+        div .scroll role="group" aria-labelledby="single-faults" tabindex="0" {
             table #exhaust {
                 thead { tr {
                     th scope="col" { "Strategy" }

@@ -28,7 +28,7 @@ pub fn footer(sources: &Sources) -> Markup {
         footer {
             @if !commands.is_empty() {
                 p { "The same arguments give the same results, on any machine:" }
-                pre tabindex="0" aria-label="Commands" { (commands.join("\n")) }
+                pre tabindex="0" role="group" aria-label="Commands" { (commands.join("\n")) }
             }
             p {
                 "Made from the JSON files beside this page; " code { "onceproof report DIR" } " makes it again."

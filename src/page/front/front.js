@@ -34,7 +34,7 @@
   const table = byId("verdicts");
   if (!table) return;
   const [box, tip, run, close] = ["tip-box", "tip", "tip-run", "tip-close"].map(byId);
-  const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1).map((cell) => cell.querySelector("a, button")));
+  const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.querySelector("a, button")));
   const panel = matchMedia("(max-width: 640px)");
   let current = null;
   let shown = null;
@@ -44,10 +44,11 @@
     const at = mark.closest("td").getBoundingClientRect();
     const [width, height] = [box.offsetWidth, box.offsetHeight];
     const [right, bottom] = [document.documentElement.clientWidth - width - 8, innerHeight - height - 8];
-    const below = at.bottom + 6;
-    const top = below <= bottom ? below : at.top - height - 6;
-    box.style.left = `${Math.max(8, Math.min(at.left, right))}px`;
-    box.style.top = `${Math.max(8, Math.min(top, Math.max(8, bottom)))}px`;
+    const [below, above, beside] = [at.bottom + 6, at.top - height - 6, at.right + 6];
+    const fits = below <= bottom || above >= 8;
+    const left = fits ? Math.max(8, Math.min(at.left, right)) : beside <= right ? beside : Math.max(8, at.left - width - 6);
+    box.style.left = `${left}px`;
+    box.style.top = `${below <= bottom ? below : above >= 8 ? above : Math.max(8, Math.min(at.top, bottom))}px`;
   };
   const inSight = (mark) => {
     const [at, grid] = [mark.getBoundingClientRect(), table.closest(".scroll").getBoundingClientRect()];
@@ -87,15 +88,14 @@
   };
 
   rows.flat().forEach((mark) => { if (mark) mark.tabIndex = -1; });
-  const first = rows.flat().find(Boolean);
+  const first = rows.flatMap((row) => row.slice(1)).find(Boolean);
   if (first) choose(first);
 
-  const markOf = (event) => event.target.closest?.("td")?.querySelector("a[data-at], button[data-at]");
+  const markOf = (event) => event.target.closest?.("td")?.querySelector("[data-at]");
   table.addEventListener("focusin", (event) => {
+    if (rows.some((row) => row.includes(event.target))) choose(event.target);
     const mark = markOf(event);
-    if (!mark) return;
-    choose(mark);
-    show(mark);
+    if (mark) show(mark);
   });
   table.addEventListener("focusout", (event) => {
     if (!box.contains(event.relatedTarget)) hide();
@@ -143,9 +143,9 @@
   const find = (marks) => marks.find(Boolean);
   table.addEventListener("keydown", (event) => {
     if (event.altKey || event.metaKey || event.shiftKey) return;
-    const mark = markOf(event);
+    const mark = event.target;
     const y = rows.findIndex((row) => row.includes(mark));
-    if (!mark || y < 0) return;
+    if (y < 0) return;
     const x = rows[y].indexOf(mark);
     const column = rows.map((row) => row[x]);
     const next = {
@@ -153,8 +153,8 @@
       ArrowLeft: () => find(rows[y].slice(0, x).reverse()),
       ArrowDown: () => find(column.slice(y + 1)),
       ArrowUp: () => find(column.slice(0, y).reverse()),
-      Home: () => find(event.ctrlKey ? rows.flat() : rows[y]),
-      End: () => find((event.ctrlKey ? rows.flat() : [...rows[y]]).reverse()),
+      Home: () => find(rows[event.ctrlKey ? 0 : y].slice(1)),
+      End: () => find([...rows[event.ctrlKey ? rows.length - 1 : y]].reverse()),
     }[event.key]?.();
     if (next === undefined) return;
     event.preventDefault();

@@ -17,10 +17,10 @@ fn one(figure: &Figure) -> Markup {
         h3 #(title) { (figure.title) }
         figure #(figure.id) aria-labelledby=(title) {
             figcaption { (figure.caption) }
-            div .scroll .plot role="region" aria-labelledby=(title) tabindex="0" { (PreEscaped(&figure.svg)) }
+            div .scroll .plot role="group" aria-labelledby=(title) tabindex="0" { (PreEscaped(&figure.svg)) }
             details {
                 summary { "The same in numbers" }
-                div .scroll role="region" aria-labelledby=(title) tabindex="0" {
+                div .scroll role="group" aria-labelledby=(title) tabindex="0" {
                     table {
                         thead { tr { @for head in heads { th scope="col" { (head) } } } }
                         tbody { @for row in rows { tr { @for (n, value) in row.iter().enumerate() {

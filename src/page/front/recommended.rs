@@ -32,7 +32,7 @@ pub fn tables(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Marku
             div #recommended {
                 @for (about, id) in GROUPS.into_iter().filter(|(about, _)| all.iter().any(|a| a.need.about == *about)) {
                     h3 #(id) { "By " (about.to_lowercase()) }
-                    div .scroll role="region" aria-labelledby=(id) tabindex="0" {
+                    div .scroll role="group" aria-labelledby=(id) tabindex="0" {
                         table aria-labelledby=(id) {
                             (head(measured))
                             @for advice in all.iter().filter(|a| a.need.about == about) { (body(advice, letters, measured)) }
