@@ -26,8 +26,8 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use crate::page::layout;
 use crate::page::source::Sources;
+use crate::page::{layout, plot};
 use letters::Letters;
 use maud::{Markup, html};
 use row::Row;
@@ -67,5 +67,5 @@ pub fn page(sources: &Sources) -> Markup {
         }
         (footer::footer(sources))
     };
-    layout::styled("onceproof: does a scheduled job run exactly once?", &[STYLE], &body, SCRIPT)
+    layout::styled("onceproof: does a scheduled job run exactly once?", &[plot::STYLE, STYLE], &body, SCRIPT)
 }

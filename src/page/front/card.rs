@@ -27,6 +27,7 @@ pub fn cards(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Markup
                     option value="" { "all" }
                     option value="holds" { "those that hold" }
                     option value="breaks" { "those that break" }
+                    option value="undecided" { "those that are undecided" }
                 }
                 output #found for="filter kind" {}
             }
@@ -38,8 +39,13 @@ pub fn cards(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Markup
 fn card(row: &Row, letters: Letters, sources: &Sources) -> Markup {
     let broken = row.cells(Verdict::Breaks).count();
     let tried = row.strategy.cells.iter().filter(|c| Verdict::of(c) != Verdict::Misses).count();
+    let kind = match (row.holds(), broken) {
+        (true, _) => "holds",
+        (false, 0) => "undecided",
+        (false, _) => "breaks",
+    };
     html! {
-        article #(row.anchor()) data-holds=(if broken == 0 { "holds" } else { "breaks" }) {
+        article #(row.anchor()) data-holds=(kind) {
             header {
                 h3 { (row.label) }
                 p .tally {

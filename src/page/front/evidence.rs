@@ -36,8 +36,9 @@ pub fn paragraphs(cell: &Cell, letters: Letters) -> Markup {
         @if !cell.as_expected {
             p .bad { b { "≠ Not as declared. " } @for surprise in &cell.surprises { (surprised(surprise, letters)) " " } }
         }
-        @if let Some(runs) = runs(cell) { p { (runs) } }
-        @if let Some(bound) = cell.upper_bound { p { "At most " (percent(bound)) " of runs break, with 95 % confidence." } }
+        @if let Some(runs) = runs(cell) {
+            p { (runs) @if let Some(bound) = cell.upper_bound { " At most " (percent(bound)) " of runs break, with 95 % confidence." } }
+        }
         @for broken in cell.broken.iter().filter(|b| !b.inherited) { (first(broken, letters)) }
         @for expected in &cell.expected { p { (declared(expected, letters)) } }
     }
