@@ -48,10 +48,8 @@ pub fn paragraphs(cell: &Cell, letters: Letters) -> Markup {
 pub fn runs(cell: &Cell) -> Option<String> {
     let mut parts = Vec::new();
     if cell.runs > 0 {
-        parts.push(match cell.faults == CALM {
-            true => format!("{} drawn runs", thousands(cell.runs)),
-            false => format!("{} of {} drawn runs felt it", thousands(cell.felt), thousands(cell.runs)),
-        });
+        let felt = || format!("{} of {} drawn runs felt it", thousands(cell.felt), thousands(cell.runs));
+        parts.push(if cell.faults == CALM { format!("{} drawn runs", thousands(cell.runs)) } else { felt() });
     }
     if cell.apart.runs > 0 {
         parts.push(format!("{} of {} chosen runs felt it", thousands(cell.apart.felt), thousands(cell.apart.runs)));
