@@ -88,6 +88,7 @@
   };
 
   rows.flat().forEach((mark) => { if (mark) mark.tabIndex = -1; });
+  byId("hints").hidden = false;
   const first = rows.flatMap((row) => row.slice(1)).find(Boolean);
   if (first) choose(first);
 

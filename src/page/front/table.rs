@@ -18,8 +18,10 @@ pub fn table(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Markup
     (!classes.is_empty()).then(|| {
         html! {
             (legend(rows, letters))
-            p .screen .soft .touch { "Tap a cell for its details." }
-            p .screen .soft .keys { "With the keyboard: arrow keys walk from cell to cell, Enter opens the run of a cell that broke, Escape closes its details." }
+            div #hints .screen .soft hidden {
+                p .touch { "Tap a cell for its details." }
+                p .keys { "With the keyboard: arrow keys walk from cell to cell, Enter opens the run of a cell that broke, Escape closes its details." }
+            }
             div .scroll .grid role="group" aria-labelledby="table" tabindex="0" {
                 table #verdicts {
                     caption .sr { "For each strategy and fault class, what broke" }
