@@ -54,6 +54,7 @@ mod no_guard;
 mod one_way_partition;
 mod outage;
 mod own_strategy;
+mod pages;
 mod paused_holder;
 mod paused_transaction;
 mod pooled_session;
