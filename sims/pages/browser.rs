@@ -23,6 +23,10 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// One browser at a time: two are not faster on two cores, and need twice the memory.
 static TURN: Mutex<()> = Mutex::new(());
 
+/// A function of an element: whether it is drawn. `checkVisibility` says so of parts of an SVG that are not displayed.
+pub const VISIBLE: &str =
+    "(e => e.getClientRects().length > 0 && getComputedStyle(e).visibility === 'visible' && getComputedStyle(e).opacity !== '0')";
+
 /// A browser.
 pub struct Browser {
     client: Client,

@@ -1,6 +1,6 @@
 //! The front page.
 
-use super::browser::{Browser, browse};
+use super::browser::{Browser, VISIBLE, browse};
 use super::site::{RUN, Site};
 use fantoccini::key::Key;
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn tip(of: &str) -> String {
 /// Whether it can be seen.
 fn shown(of: &str) -> String {
     let tip = tip(of);
-    format!("{tip}.checkVisibility({{ opacityProperty: true, visibilityProperty: true }}) && {tip}.textContent.trim() !== ''")
+    format!("{VISIBLE}({tip}) && {tip}.textContent.trim() !== ''")
 }
 
 #[test]

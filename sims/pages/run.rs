@@ -1,6 +1,6 @@
 //! The page of a run.
 
-use super::browser::{Browser, browse};
+use super::browser::{Browser, VISIBLE, browse};
 use super::site::Site;
 use fantoccini::key::Key;
 use serde_json::json;
@@ -55,16 +55,16 @@ fn the_run_before_shrinking_is_there_too() {
     browse("the_run_before_shrinking_is_there_too", async |browser| {
         let site = Site::new();
         browser.open(&site.run()).await;
-        let lanes = "[...document.querySelectorAll('svg')].filter(svg => svg.checkVisibility()).map(svg => svg.textContent).join(' ')";
+        let third = format!("[...document.querySelectorAll('svg text, svg tspan')].some(e => e.textContent === 'n2' && {VISIBLE}(e))");
         assert!(browser.is("document.querySelector('[name=which][value=after]').checked").await, "the small run comes first");
-        assert!(!browser.text(lanes).await.contains("n2"), "the small run has two nodes");
+        assert!(!browser.is(&third).await, "the small run has two nodes");
         browser.ask("document.querySelector('[name=which][value=after]').focus();").await;
         browser.press(Key::Right).await;
         if !browser.is("document.querySelector('[name=which][value=before]').checked").await {
             browser.press(Key::Left).await;
         }
         assert!(browser.is("document.querySelector('[name=which][value=before]').checked").await);
-        assert!(browser.text(lanes).await.contains("n2"), "the run before it has a third node");
+        assert!(browser.is(&third).await, "the run before it has a third node");
     });
 }
 
@@ -75,11 +75,12 @@ fn commands_and_tests_are_copied() {
         let site = Site::new();
         browser.open(&site.run()).await;
         browser.devtools("Browser.grantPermissions", &json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] })).await;
+        browser.ask("document.querySelectorAll('details').forEach(details => { details.open = true; });").await;
         let buttons = browser.ask("return [...document.querySelectorAll('button[data-copy]')].map(b => b.dataset.copy);").await;
         let mut copied = Vec::new();
         for id in buttons.as_array().unwrap() {
             let id = id.as_str().unwrap();
-            if !browser.is(&format!("document.querySelector('button[data-copy={id}]').checkVisibility()")).await {
+            if !browser.is(&format!("{VISIBLE}(document.querySelector('button[data-copy={id}]'))")).await {
                 continue;
             }
             browser.click(&format!("button[data-copy={id}]")).await;
@@ -97,9 +98,6 @@ fn commands_and_tests_are_copied() {
 
 /// What a person sees of the lanes: every element that is not hidden, and its text.
 async fn seen(browser: &Browser) -> String {
-    browser
-        .text(
-            "[...document.querySelectorAll('#lanes *')].map(e => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) ? e.tagName + e.textContent : '').join('\\n')",
-        )
-        .await
+    let told = format!("e => {VISIBLE}(e) ? e.tagName + e.textContent : ''");
+    browser.text(&format!("[...document.querySelectorAll('#lanes *')].map({told}).join('|')")).await
 }
