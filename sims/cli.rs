@@ -3,6 +3,7 @@
 
 mod certify;
 mod frontier;
+mod report;
 mod run;
 
 use crate::desk::{Desk, WITNESS, refused, text};

@@ -6,4 +6,4 @@ mod driver;
 mod front;
 mod quiet;
 mod run;
-mod site;
+pub mod site;
