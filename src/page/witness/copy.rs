@@ -1,0 +1,30 @@
+//! What can be copied: the command that replays the run, and the run as a test.
+
+use crate::report::twin::Twin;
+use maud::{Markup, html};
+
+/// The section; empty if there is neither.
+pub fn draw(twin: &Twin) -> Markup {
+    html! {
+        @if !twin.replay.is_empty() || !twin.test.is_empty() {
+            section aria-labelledby="again" {
+                h2 #again { "Run it again" }
+                @if !twin.replay.is_empty() {
+                    p { "The same history, to the byte, on any machine:" }
+                    div .copied { pre #replay tabindex="0" { (twin.replay) } (button("replay", "Copy the command")) }
+                }
+                @if !twin.test.is_empty() {
+                    details {
+                        summary { "The run as a Rust test" }
+                        div .copied { pre #test tabindex="0" { (twin.test) } (button("test", "Copy the test")) }
+                    }
+                }
+                p #copied .soft role="status" aria-live="polite" {}
+            }
+        }
+    }
+}
+
+fn button(id: &str, text: &str) -> Markup {
+    html! { button .screen type="button" data-copy=(id) hidden { (text) } }
+}

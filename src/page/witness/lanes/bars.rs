@@ -1,0 +1,138 @@
+//! Bars: who holds the lease as its store knows it, and who believes to hold it.
+
+use super::shelf::{Shelf, wide};
+use super::{Lane, Picture, px};
+use crate::page::witness::overlap::{self, Overlap};
+use crate::page::witness::words;
+use crate::report::twin::Host;
+use maud::{Markup, html};
+
+/// Height of a row of bars.
+pub const HEIGHT: f64 = 24.0;
+/// Height of a bar.
+const BAR: f64 = 18.0;
+/// Bars of a lane, at most.
+const MOST: usize = 400;
+
+/// A bar.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// From the top.
+    pub row: usize,
+    holder: String,
+    believed: bool,
+    at: (u64, u64),
+    x: (f64, f64),
+    text: String,
+    /// How it ended, for the mark at its end.
+    end: &'static str,
+}
+
+/// Bars of a host: leases that it grants, or those that it believes to hold.
+pub fn of(picture: &Picture, host: &Host) -> Vec<Bar> {
+    let leases = picture.twin.leases.iter().filter(|lease| lease.store == host.name).map(|lease| {
+        let ended = words::ended(lease.ended);
+        let text = format!("{} holds the lease, {ended}", lease.holder);
+        (lease.holder.clone(), false, (lease.from_ms, lease.to_ms), text, ended)
+    });
+    let beliefs = picture.twin.beliefs.iter().filter(|belief| belief.node == host.name).map(|belief| {
+        let text = format!("believes: I hold the lease ({})", belief.attempt);
+        (belief.node.clone(), true, (belief.from_ms, belief.to_ms), text, "")
+    });
+    let mut all: Vec<_> = leases.chain(beliefs).collect();
+    all.sort_by_key(|bar| bar.2);
+    let mut shelf = Shelf::new(4);
+    all.into_iter()
+        .filter_map(|(holder, believed, at, text, end)| {
+            let (from, to) = (picture.axis.x(at.0), picture.axis.x(at.1));
+            let to = to.max(from + 2.0);
+            let row = shelf.put(from, to)?;
+            Some(Bar { row, holder, believed, at, x: (from, to), text, end })
+        })
+        .take(MOST)
+        .collect()
+}
+
+/// The bars of a lane.
+pub fn draw(picture: &Picture, lane: &Lane) -> Markup {
+    html! {
+        @for bar in &lane.rows { (draw_bar(picture, lane, bar)) }
+    }
+}
+
+fn draw_bar(picture: &Picture, lane: &Lane, bar: &Bar) -> Markup {
+    let y = lane.bars + bar.row as f64 * HEIGHT;
+    let (x, width) = (px(bar.x.0), px(bar.x.1 - bar.x.0));
+    let class = if bar.believed { "belief" } else { "lease" };
+    html! {
+        g .bar.(class).(picture.tint(&bar.holder)) data-host=(lane.host.name) data-holder=(bar.holder) data-from=(bar.at.0) data-to=(bar.at.1) {
+            title { (bar.text) }
+            rect .ground x=(x) y=(px(y)) width=(width) height=(BAR) rx="2" {}
+            rect .filled x=(x) y=(px(y)) width=(width) height=(BAR) rx="2" fill=(picture.pattern(&bar.holder)) {}
+            (text(bar, y))
+        }
+    }
+}
+
+/// What fits of a bar's text, and how it ended at its end.
+fn text(bar: &Bar, y: f64) -> Markup {
+    let room = bar.x.1 - bar.x.0 - 10.0;
+    let short = if bar.believed { "believes" } else { bar.holder.as_str() };
+    let middle = if bar.believed { "believes: I hold it".to_owned() } else { format!("{} holds it", bar.holder) };
+    let fitting = [bar.text.as_str(), middle.as_str(), short].into_iter().find(|text| wide(text, 11.5) <= room);
+    html! {
+        @if let Some(text) = fitting {
+            text x=(px(bar.x.0 + 5.0)) y=(px(y + 13.0)) { (text) }
+        }
+        @if !bar.believed && !bar.end.is_empty() { line .end x1=(px(bar.x.1)) x2=(px(bar.x.1)) y1=(px(y - 3.0)) y2=(px(y + BAR + 3.0)) {} }
+    }
+}
+
+/// Times in which two held the same lease.
+pub fn shared(picture: &Picture) -> Markup {
+    html! {
+        @for overlap in overlap::stale(picture.twin).iter().take(100) {
+            @if let Some(lane) = picture.lane_of(&overlap.node) { (hatched(picture, lane, overlap)) }
+        }
+        @for overlap in overlap::both(picture.twin).iter().take(100) { (between(picture, overlap)) }
+    }
+}
+
+/// A part of a belief that is wrong.
+fn hatched(picture: &Picture, lane: &Lane, overlap: &Overlap) -> Markup {
+    let (from, to) = (picture.axis.x(overlap.from_ms), picture.axis.x(overlap.to_ms));
+    let bar = lane.rows.iter().find(|bar| bar.at.0 <= overlap.from_ms && overlap.to_ms <= bar.at.1);
+    let y = lane.bars + bar.map_or(0, |bar| bar.row) as f64 * HEIGHT;
+    let texts = [format!("wrong: {} holds it", overlap.other), "wrong".to_owned()];
+    let text = texts.iter().find(|text| wide(text, 11.5) + 10.0 <= to - from);
+    html! {
+        g .overlap {
+            title { (overlap.node) " believes to hold the lease; its store has given it to " (overlap.other) }
+            rect x=(px(from)) y=(px(y)) width=(px((to - from).max(2.0))) height=(BAR) fill="url(#clash)" {}
+            @if let Some(text) = text {
+                text x=(px(to - 5.0)) y=(px(y + 13.0)) text-anchor="end" { (text) }
+            }
+        }
+    }
+}
+
+/// A frame around both beliefs.
+fn between(picture: &Picture, overlap: &Overlap) -> Markup {
+    let lanes = (picture.lane_of(&overlap.node), picture.lane_of(&overlap.other));
+    let (Some(a), Some(b)) = lanes else { return html! {} };
+    let (upper, lower) = if a.top <= b.top { (a, b) } else { (b, a) };
+    let (from, to) = (picture.axis.x(overlap.from_ms), picture.axis.x(overlap.to_ms));
+    let (top, bottom) = (upper.bars - 2.0, lower.bars + BAR + 2.0);
+    let text = "both believe";
+    let wide = wide(text, 11.5) + 8.0;
+    let left = (f64::midpoint(from, to) - wide / 2.0).min(picture.axis.width - wide).max(0.0);
+    let y = upper.bottom + super::BETWEEN / 2.0;
+    html! {
+        g .both {
+            title { (overlap.node) " and " (overlap.other) " both believe to hold the lease" }
+            rect .area x=(px(from)) y=(px(top)) width=(px((to - from).max(3.0))) height=(px(bottom - top)) {}
+            rect .tag x=(px(left)) y=(px(y - 8.0)) width=(px(wide)) height="16" rx="3" {}
+            text x=(px(left + 4.0)) y=(px(y + 4.0)) { (text) }
+        }
+    }
+}

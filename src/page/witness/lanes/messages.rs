@@ -1,0 +1,76 @@
+//! Messages as arrows, from the line of who asks to that of who is asked, and back.
+
+use super::{Picture, px};
+use crate::report::twin::{Message, Twin};
+use maud::{Markup, html};
+
+/// Messages that are drawn, at most.
+pub const MOST: usize = 400;
+
+/// Messages to draw, in order of time: the lost ones first, then those that had an effect.
+fn chosen<'a>(picture: &Picture<'a>) -> Vec<&'a Message> {
+    let twin: &'a Twin = picture.twin;
+    let mut all: Vec<&Message> = twin.messages.iter().collect();
+    all.sort_by_key(|message| {
+        (message.seen_ms.is_some(), picture.axis.folded(message.sent_ms), message.reached_ms.is_none(), message.sent_ms)
+    });
+    all.truncate(MOST);
+    all.sort_by_key(|message| message.sent_ms);
+    all
+}
+
+/// All arrows.
+pub fn draw(picture: &Picture) -> Markup {
+    html! {
+        g .messages {
+            @for message in chosen(picture) { (arrows(picture, message)) }
+        }
+    }
+}
+
+fn arrows(picture: &Picture, message: &Message) -> Markup {
+    let (Some(from), Some(to)) = (picture.lane_of(&message.from), picture.lane_of(&message.to)) else { return html! {} };
+    let x = |at: f64| picture.axis.x_of(at);
+    let sent = (x(message.sent_ms as f64), from.line);
+    let turned = message.reached_ms.map(|at| at as f64).or(message.seen_ms.map(|seen| f64::midpoint(message.sent_ms as f64, seen as f64)));
+    let there = turned.map(|at| (x(at), to.line));
+    let back = message.seen_ms.map(|at| (x(at as f64), from.line));
+    html! {
+        g .message.(picture.tint(&message.from)) {
+            title { (message.step) ", " (message.from) " to " (message.to) (fate(message)) }
+            @match (there, back) {
+                (Some(there), Some(back)) => { (arrow(sent, there)) (arrow(there, back)) }
+                (Some(there), None) => { (arrow(sent, there)) (lost(there, (there.0 + 24.0, from.line))) }
+                (None, _) => { (lost(sent, (sent.0 + 24.0, to.line))) }
+            }
+        }
+    }
+}
+
+fn fate(message: &Message) -> &'static str {
+    match (message.reached_ms, message.seen_ms) {
+        (_, Some(_)) => "",
+        (Some(_), None) => ": its reply is never seen",
+        (None, None) => ": never answered",
+    }
+}
+
+/// An arrow with its head.
+fn arrow(from: (f64, f64), to: (f64, f64)) -> Markup {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let long = dx.hypot(dy).max(1.0);
+    let (ux, uy) = (dx / long, dy / long);
+    let (bx, by) = (to.0 - ux * 7.0, to.1 - uy * 7.0);
+    let head =
+        format!("M{} {}L{} {}L{} {}", px(bx - uy * 3.0), px(by + ux * 3.0), px(to.0), px(to.1), px(bx + uy * 3.0), px(by - ux * 3.0));
+    html! { path d=(format!("M{} {}L{} {}{head}", px(from.0), px(from.1), px(to.0), px(to.1))) {} }
+}
+
+/// A line that ends half-way.
+fn lost(from: (f64, f64), to: (f64, f64)) -> Markup {
+    let (x, y) = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+    html! {
+        path .lost d=(format!("M{} {}L{} {}", px(from.0), px(from.1), px(x), px(y))) {}
+        path .cross d=(format!("M{} {}l8 8m0 -8l-8 8", px(x - 4.0), px(y - 4.0))) {}
+    }
+}

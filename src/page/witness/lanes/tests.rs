@@ -1,0 +1,53 @@
+use super::*;
+use crate::page::witness::samples;
+
+fn svg(twin: &Twin) -> String {
+    Picture::new(twin).draw("lanes").into_string()
+}
+
+#[test]
+fn two_who_believe_at_once_are_marked() {
+    let twin = samples::pause();
+    let svg = svg(&twin);
+    assert!(svg.contains("both believe"), "{svg}");
+    assert!(svg.contains("n1 and n2 both believe to hold the lease"));
+    assert!(svg.contains("wrong: n2 holds it"), "{svg}");
+}
+
+#[test]
+fn one_who_believes_alone_is_not_marked() {
+    let mut twin = samples::pause();
+    twin.beliefs.truncate(1);
+    twin.leases.truncate(1);
+    let svg = svg(&twin);
+    assert!(!svg.contains("both believe") && !svg.contains("url(#clash)"));
+}
+
+#[test]
+fn lanes_stand_below_each_other() {
+    for twin in [samples::pause(), samples::partition()] {
+        let picture = Picture::new(&twin);
+        for pair in picture.lanes.windows(2) {
+            assert!(pair[0].bottom < pair[1].top);
+        }
+        for lane in &picture.lanes {
+            assert!(lane.top < lane.line && lane.line < lane.bottom);
+        }
+    }
+}
+
+#[test]
+fn everything_that_broke_has_a_flag() {
+    let twin = samples::pause();
+    assert!(svg(&twin).contains("✗ D settled-once, S no-stale-commit"));
+}
+
+#[test]
+fn messages_that_are_too_many_are_left_out_and_lost_ones_never() {
+    let mut twin = samples::partition();
+    let message = twin.messages[0].clone();
+    twin.messages.extend(std::iter::repeat_n(message, 1000));
+    let svg = svg(&twin);
+    assert_eq!(svg.matches("class=\"message ").count(), MOST_MESSAGES);
+    assert_eq!(svg.matches(": never answered").count(), 2);
+}

@@ -1,0 +1,51 @@
+//! What the shapes of a picture mean, and how its axis is to be read.
+
+use super::lanes::{self, Picture};
+use super::words;
+use crate::report::twin::Twin;
+use crate::report::words::thousands;
+use maud::{Markup, html};
+
+/// Below a picture.
+pub fn draw(picture: &Picture) -> Markup {
+    let twin = picture.twin;
+    html! {
+        p .axis-note {
+            "True time in " (twin.zone) " runs to the right. Each white stretch has a scale of its own, and “+” counts from its first time; "
+            (key("", &html! { path .tear d=(lanes::LEGEND_FOLD) {} }))
+            " folds a quiet time, whose length stands above it."
+        }
+        ul .legend aria-label="Legend" {
+            @for kind in lanes::kinds(picture) {
+                li { (key("", &lanes::glyph(kind, false))) (words::kind(kind)) }
+            }
+            @if twin.ticks.iter().any(|tick| tick.wrong) { li { (key("mark wrong", &html! { circle .ring r="8" {} })) "breaks a rule" } }
+            @if !twin.beliefs.is_empty() { li { (bar("belief")) "a node believes to hold the lease" } }
+            @if !twin.leases.is_empty() { li { (bar("lease")) "who holds it, as its store knows it" } }
+            @if twin.beliefs.iter().any(|belief| belief.overlaps) { li { (clash()) "believed, and wrong" } }
+        }
+        (left_out(twin))
+    }
+}
+
+fn key(class: &str, shape: &Markup) -> Markup {
+    html! { svg .key width="20" height="20" viewBox="-10 -10 20 20" aria-hidden="true" { g .mark.nobody.(class) { (shape) } } }
+}
+
+fn bar(class: &str) -> Markup {
+    html! { svg .key width="26" height="14" aria-hidden="true" { g .bar.(class).t0 { rect .filled x="1" y="1" width="24" height="12" rx="2" fill="url(#p0)" {} } } }
+}
+
+fn clash() -> Markup {
+    html! { svg .key width="26" height="14" aria-hidden="true" { g .overlap { rect x="1" y="1" width="24" height="12" fill="url(#clash)" {} } } }
+}
+
+/// Messages that the picture leaves out.
+fn left_out(twin: &Twin) -> Markup {
+    let left_out = twin.messages.len().saturating_sub(lanes::MOST_MESSAGES);
+    html! {
+        @if left_out > 0 {
+            p .soft.of-messages { (thousands(left_out as u64)) " messages are not drawn: answered ones, mostly in quiet times." }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use super::*;
+use crate::page::witness::samples;
+use crate::report::twin::{Beat, Kind, Message, Tick};
+
+/// What a reader sees of a page, a line for each piece of text.
+fn visible(page: &str) -> String {
+    let body = page.split_once("<body>").map_or("", |parts| parts.1);
+    let body = body.split("<script>").next().unwrap_or_default();
+    let text = body.replace("><", ">\n<");
+    let mut shown = String::new();
+    let mut inside = false;
+    for c in text.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            c if !inside => shown.push(c),
+            _ => {}
+        }
+    }
+    let lines = shown.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_text_of_a_page() {
+    insta::assert_snapshot!(visible(&page(&samples::pause()).into_string()));
+}
+
+#[test]
+fn text_from_elsewhere_is_shown_and_never_run() {
+    let mut twin = samples::pause();
+    let evil = "<script>alert(1)</script>\"'";
+    for text in [&mut twin.label, &mut twin.about, &mut twin.faults, &mut twin.sentence, &mut twin.replay, &mut twin.test, &mut twin.digest]
+    {
+        evil.clone_into(text);
+    }
+    twin.beats[0].text = evil.to_owned();
+    twin.violations[0].what = evil.to_owned();
+    twin.ticks[0].what = evil.to_owned();
+    twin.hosts[0].name = evil.to_owned();
+    twin.bands[0].what = evil.to_owned();
+    twin.knobs[0].value = evil.to_owned();
+    let page = page(&twin).into_string();
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(page.matches("&lt;script&gt;alert(1)").count() > 12);
+}
+
+/// A run of 10,000 events, of which each is a message, a tick and a line of the story.
+fn large() -> Twin {
+    let mut twin = samples::partition();
+    twin.ends_ms = 1_300_000_000;
+    for i in 0..10_000_u64 {
+        let at_ms = 600_000 + i * 129_000;
+        twin.messages.push(Message {
+            from: "n0".to_owned(),
+            to: "db".to_owned(),
+            step: "settle.read".to_owned(),
+            sent_ms: at_ms,
+            reached_ms: Some(at_ms + 3),
+            seen_ms: (i % 3 > 0).then_some(at_ms + 7),
+        });
+        twin.ticks.push(Tick {
+            at_ms,
+            host: "db".to_owned(),
+            by: Some(format!("n{}", i % 3)),
+            kind: Kind::Settled,
+            what: "n0 settles 2026-01-10".to_owned(),
+            wrong: false,
+        });
+        twin.beats.push(Beat {
+            at_ms,
+            voice: "db".to_owned(),
+            text: format!("commits number {i} of very many, with a text of usual length"),
+            believed_unix_ms: Some(at_ms as i64),
+        });
+        let mut belief = twin.beliefs[0].clone();
+        (belief.from_ms, belief.to_ms) = (at_ms, at_ms + 40_000);
+        twin.beliefs.push(belief);
+        let mut lease = twin.leases[0].clone();
+        (lease.from_ms, lease.to_ms) = (at_ms, at_ms + 30_000);
+        twin.leases.push(lease);
+    }
+    twin
+}
+
+#[test]
+fn ten_thousand_events_before_and_after_stay_below_two_megabytes() {
+    let mut twin = large();
+    twin.before = Some(Box::new(large()));
+    let page = page(&twin).into_string();
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(page.contains("messages are not drawn"));
+    assert!(page.contains("lines are left out here"));
+}
+
+#[test]
+fn the_switch_is_there_only_if_there_is_something_to_switch_to() {
+    let mut twin = samples::pause();
+    assert!(page(&twin).into_string().contains("lanes-before"));
+    twin.before = None;
+    let page = page(&twin).into_string();
+    assert!(!page.contains("lanes-before") && !page.contains("name=\"which\""));
+}
+
+#[test]
+fn no_id_is_there_twice() {
+    let page = page(&samples::pause()).into_string();
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+}
+
+#[test]
+fn an_empty_twin_has_a_page() {
+    let page = page(&Twin::default()).into_string();
+    assert!(page.contains("nothing broke"));
+}
+
+#[test]
+fn the_page_asks_for_nothing_and_says_nothing() {
+    let page = page(&samples::partition()).into_string();
+    for word in ["http:", "https:", "console.", " onclick", "fetch(", "eval("] {
+        assert!(!page.contains(word), "{word}");
+    }
+}
