@@ -40,8 +40,11 @@ pub fn page(twin: &Twin) -> Markup {
                 h2 #picture { "What happened" }
                 @if let Some(before) = &before { (shrunk::switch(twin, before.twin)) }
                 (switches(twin))
-                (pictures(&after, before.as_ref()))
+                div .after { (after.draw("lanes")) }
+                @if let Some(before) = &before { div .before { (before.draw("lanes-before")) } }
                 (scrubber())
+                div .after { (legend::draw(&after)) }
+                @if let Some(before) = &before { div .before { (legend::draw(before)) } }
             }
             section aria-labelledby="story" {
                 h2 #story { "The story" }
@@ -65,14 +68,6 @@ fn switches(twin: &Twin) -> Markup {
             label { input type="checkbox" id="show-messages"; " messages (" (count) ")" }
             label { input type="checkbox" id="show-believed"; " what each node’s own clock shows" }
         }
-    }
-}
-
-/// The picture, and that of the run before it was shrunk.
-fn pictures(after: &Picture, before: Option<&Picture>) -> Markup {
-    html! {
-        div .after { (after.draw("lanes")) (legend::draw(after)) }
-        @if let Some(before) = before { div .before { (before.draw("lanes-before")) (legend::draw(before)) } }
     }
 }
 

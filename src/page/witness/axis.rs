@@ -11,9 +11,9 @@ const WIDEST: f64 = 260.0;
 /// Pixels of a fold.
 const FOLD: f64 = 34.0;
 /// Pixels before the first instant of a stretch, and after its last.
-const MARGIN: f64 = 18.0;
+const MARGIN: f64 = 22.0;
 /// Pixels of the whole picture, at least.
-pub const TARGET: f64 = 1080.0;
+pub const TARGET: f64 = 1120.0;
 /// Pixels of the whole picture, at most.
 pub const LIMIT: f64 = 2600.0;
 

@@ -13,11 +13,12 @@ mod tint;
 
 pub use frame::LEGEND_FOLD;
 pub use marks::{glyph, kinds};
-pub use messages::MOST as MOST_MESSAGES;
+pub use messages::left_out;
 pub use tint::patterns;
 
 use crate::page::witness::axis::Axis;
 use crate::page::witness::instants;
+use crate::page::witness::overlap::{self, Overlap};
 use crate::page::witness::stamp::Stamps;
 use crate::report::twin::{Host, Role, Twin};
 use maud::{Markup, html};
@@ -40,6 +41,8 @@ pub struct Picture<'a> {
     top: f64,
     /// Flags of what broke.
     flags: Vec<frame::Flag>,
+    /// Parts of beliefs that are wrong.
+    wrong: Vec<Overlap>,
 }
 
 /// The lane of a host. Heights are measured from the top of the picture.
@@ -72,7 +75,15 @@ impl<'a> Picture<'a> {
         let axis = Axis::new(&instants::ranked(twin), twin.ends_ms);
         let flags = frame::flags(twin, &axis);
         let top = frame::height(&flags);
-        let mut picture = Picture { twin, stamps: Stamps::new(twin.origin_unix_ms, &twin.zone), axis, lanes: Vec::new(), top, flags };
+        let mut picture = Picture {
+            twin,
+            stamps: Stamps::new(twin.origin_unix_ms, &twin.zone),
+            axis,
+            lanes: Vec::new(),
+            top,
+            flags,
+            wrong: overlap::wrong(twin),
+        };
         let mut nodes = 0..;
         let mut y = top + 4.0;
         for host in &twin.hosts {
@@ -92,13 +103,13 @@ impl<'a> Picture<'a> {
         let texts = labels.iter().filter_map(|mark| mark.row).map(|row| row + 1).max().unwrap_or(0) as f64;
         let bars = rows.iter().map(|bar| bar.row + 1).max().unwrap_or(0) as f64;
         let label = top + 3.0 + heads * bands::CAPTION + texts * marks::LABEL;
-        let line = label + 13.0;
+        let line = label + if labels.iter().any(marks::Mark::is_large) { 17.0 } else { 13.0 };
         let first_bar = line + 13.0;
         let below = first_bar + bars * bars::HEIGHT;
         let own = below + 9.0;
         let below = if node.is_some() { below + 13.0 } else { below };
         let strip = clocks::is_wrong(self.twin, &host.name).then_some(below + 2.0);
-        let bottom = strip.map_or(below, |strip| strip + clocks::HEIGHT) + 2.0;
+        let bottom = strip.map_or(below, |strip| strip + clocks::HEIGHT).max(line + 18.0) + 2.0;
         Lane { host, node, top, bottom, label, line, bars: first_bar, own, strip, captions, labels, rows }
     }
 
@@ -137,9 +148,10 @@ impl<'a> Picture<'a> {
                     (frame::behind(self))
                     @for lane in &self.lanes { (bands::draw(self, lane)) }
                     (cuts::draw(self))
+                    (frame::tears(self))
                     @for lane in &self.lanes { (bars::draw(self, lane)) }
                     (bars::shared(self))
-                    (frame::before(self))
+                    (frame::axis(self))
                     @for lane in &self.lanes { (clocks::draw(self, lane)) }
                     (messages::draw(self))
                     (marks::threads(self))

@@ -2,8 +2,7 @@
 
 use super::lanes::{self, Picture};
 use super::words;
-use crate::report::twin::Twin;
-use crate::report::words::thousands;
+use crate::report::words::count;
 use maud::{Markup, html};
 
 /// Below a picture.
@@ -24,7 +23,7 @@ pub fn draw(picture: &Picture) -> Markup {
             @if !twin.leases.is_empty() { li { (bar("lease")) "who holds it, as its store knows it" } }
             @if twin.beliefs.iter().any(|belief| belief.overlaps) { li { (clash()) "believed, and wrong" } }
         }
-        (left_out(twin))
+        (left_out(picture))
     }
 }
 
@@ -41,11 +40,9 @@ fn clash() -> Markup {
 }
 
 /// Messages that the picture leaves out.
-fn left_out(twin: &Twin) -> Markup {
-    let left_out = twin.messages.len().saturating_sub(lanes::MOST_MESSAGES);
+fn left_out(picture: &Picture) -> Markup {
+    let n = lanes::left_out(picture);
     html! {
-        @if left_out > 0 {
-            p .soft.of-messages { (thousands(left_out as u64)) " messages are not drawn: answered ones, mostly in quiet times." }
-        }
+        @if n > 0 { p .soft.of-messages { (count(n, "message")) " not drawn: further ones of the same kind in quiet times, or too many." } }
     }
 }

@@ -50,11 +50,13 @@ impl Stamps {
 
 const UNITS: [(u64, &str); 5] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")];
 
-/// A length of time, rounded to two digits or so: `38 min`, `1 h 5 min`.
+/// A length of time in its largest unit, rounded: `38 min`, `4.9 h`.
 pub fn about(ms: u64) -> String {
-    match UNITS.iter().find(|&&(unit, _)| ms >= 10 * unit) {
-        Some(&(unit, _)) => length((ms + unit / 2) / unit * unit),
-        None => length(ms),
+    let Some(&(unit, name)) = UNITS.iter().find(|&&(unit, _)| ms >= unit) else { return length(ms) };
+    let tenths = (ms * 10 + unit / 2) / unit;
+    match tenths % 10 {
+        rest if rest > 0 && tenths < 100 => format!("{}.{rest} {name}", tenths / 10),
+        _ => format!("{} {name}", (ms + unit / 2) / unit),
     }
 }
 
@@ -81,8 +83,8 @@ mod tests {
 
     #[test]
     fn rounded_lengths() {
-        let all = [9, 49_997, 599_900, 65_400, 83_000_000].map(about);
-        assert_eq!(all, ["9 ms", "50 s", "10 min", "1 min 5 s", "23 h"]);
+        let all = [9, 49_997, 588_000, 65_400, 83_000_000, 10_800_000].map(about);
+        assert_eq!(all, ["9 ms", "50 s", "9.8 min", "1.1 min", "23 h", "3 h"]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use crate::page::witness::axis::Axis;
 use crate::page::witness::lanes::px;
-use crate::page::witness::stamp::Stamps;
-use crate::report::twin::{Beat, Kind, Twin};
+use crate::page::witness::stamp::{Stamps, length};
+use crate::report::twin::{Beat, Kind, Tick, Twin};
 use crate::report::words::thousands;
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 
 /// Lines of a story, at most.
 pub const MOST: usize = 3000;
@@ -56,16 +57,7 @@ fn times(lines: &[Line], stamps: &Stamps) -> Vec<String> {
 /// Lines in order, and how many are left out.
 fn lines(twin: &Twin) -> (Vec<Line<'_>>, usize) {
     let mut lines: Vec<Line> = twin.beats.iter().map(told).collect();
-    let told: std::collections::BTreeSet<u64> = twin.beats.iter().map(|beat| beat.at_ms).collect();
-    let more = twin.ticks.iter().filter(|tick| !told.contains(&tick.at_ms) && tick.kind != Kind::Broke);
-    let routine = |kind: Kind| matches!(kind, Kind::Began | Kind::Ended);
-    lines.extend(more.filter(|tick| tick.wrong || !routine(tick.kind)).map(|tick| Line {
-        at_ms: tick.at_ms,
-        voice: &tick.host,
-        text: tick.what.clone(),
-        believed: None,
-        wrong: tick.wrong,
-    }));
+    lines.extend(untold(twin));
     lines.extend(twin.violations.iter().map(|violation| Line {
         at_ms: violation.at_ms,
         voice: "judge",
@@ -75,6 +67,29 @@ fn lines(twin: &Twin) -> (Vec<Line<'_>>, usize) {
     }));
     lines.sort_by_key(|line| line.at_ms);
     thinned(lines, twin)
+}
+
+/// Ticks at instants of which no beat tells; payments in a row are one line.
+fn untold(twin: &Twin) -> Vec<Line<'_>> {
+    let told: BTreeSet<u64> = twin.beats.iter().map(|beat| beat.at_ms).collect();
+    let routine = |tick: &Tick| matches!(tick.kind, Kind::Began | Kind::Ended) && !tick.wrong;
+    let mut ticks: Vec<&Tick> = twin.ticks.iter().filter(|tick| !told.contains(&tick.at_ms)).collect();
+    ticks.retain(|tick| tick.kind != Kind::Broke && !routine(tick));
+    ticks.sort_by_key(|tick| tick.at_ms);
+    let rows = ticks.chunk_by(|a, b| is_payment(a) && (a.kind, &a.host, &a.by, a.wrong) == (b.kind, &b.host, &b.by, b.wrong));
+    rows.map(|row| Line { at_ms: row[0].at_ms, voice: &row[0].host, text: in_a_row(row), believed: None, wrong: row[0].wrong }).collect()
+}
+
+fn is_payment(tick: &Tick) -> bool {
+    matches!(tick.kind, Kind::Paid | Kind::Repeated)
+}
+
+fn in_a_row(row: &[&Tick]) -> String {
+    let (first, last) = (row[0], row[row.len() - 1]);
+    match row.len() {
+        1 => first.what.clone(),
+        n => format!("{}, and {} more within {}", first.what, n - 1, length(last.at_ms - first.at_ms)),
+    }
 }
 
 fn told(beat: &Beat) -> Line<'_> {

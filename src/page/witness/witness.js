@@ -45,8 +45,9 @@
     const says = [wrong.length ? wrong.join("; ") : "running"];
     const believes = of(run.beliefs).length > 0;
     if (believes) says.push("believes it holds the lease");
-    const denied = believes && now(run.leases, moment).some((lease) => lease.holder !== node);
-    if (denied) says.push("✗ wrongly");
+    const granted = run.leases.some((lease) => lease.holder === node);
+    const holds = now(run.leases, moment).some((lease) => lease.holder === node);
+    if (believes && granted && !holds) says.push("✗ wrongly");
     return says.join(", ");
   };
 
@@ -60,7 +61,7 @@
   const time = (line) => line.querySelector("time").textContent;
   const told = (line) => line.querySelector("b").textContent + " " + line.querySelector("span").textContent;
 
-  const move = (index, quietly) => {
+  const move = (index) => {
     const last = run.lines.length - 1;
     const i = Math.max(0, Math.min(last, index));
     const line = run.lines[i];
@@ -68,21 +69,20 @@
     scrub.value = i;
     scrub.setAttribute("aria-valuetext", time(line) + " " + told(line));
     const moment = Number(line.dataset.t);
-    const states = make("dl", "");
     const rows = run.nodes.map((node) => [node, state(node, moment)]).concat(held(moment));
-    for (const [name, text] of rows) {
-      const row = make("div", "", text.includes("✗") ? "wrong" : "");
-      row.append(make("dt", name), make("dd", text));
-      states.append(row);
-    }
-    const head = make("p", "", "wrong" in line.dataset ? "wrong" : "");
+    const head = make("span", "", "wrong" in line.dataset ? "now wrong" : "now");
     head.append(make("b", time(line)), " " + told(line), make("small", " " + (i + 1) + " of " + (last + 1)));
-    at.replaceChildren(head, states);
+    at.replaceChildren(head, ...rows.flatMap(([name, text]) => {
+      const one = make("span", "", text.includes("✗") ? "state wrong" : "state");
+      one.append(make("b", name), " " + text);
+      return [" ", one];
+    }));
     run.cursor.removeAttribute("hidden");
     run.cursor.setAttribute("transform", "translate(" + line.dataset.x + " 0)");
-    for (const other of run.lines) if (other !== line) other.removeAttribute("aria-current");
+    if (run.current) run.current.removeAttribute("aria-current");
+    run.current = line;
     line.setAttribute("aria-current", "step");
-    if (!quietly) show(line);
+    show(line);
   };
 
   // Scrolls the list and the picture, never the page.
@@ -100,10 +100,11 @@
   };
 
   const start = (which) => {
+    if (run && run.current) run.current.removeAttribute("aria-current");
     run = read(which);
     scrub.max = Math.max(0, run.lines.length - 1);
     const wrong = run.lines.findIndex((line) => "wrong" in line.dataset);
-    move(Math.max(0, wrong), true);
+    move(Math.max(0, wrong));
     find("next-wrong").disabled = wrong < 0;
   };
 

@@ -1,6 +1,6 @@
 //! Bars: who holds the lease as its store knows it, and who believes to hold it.
 
-use super::shelf::{Shelf, wide};
+use super::shelf::{Shelf, bold, wide};
 use super::{Lane, Picture, px};
 use crate::page::witness::overlap::{self, Overlap};
 use crate::page::witness::words;
@@ -12,7 +12,7 @@ pub const HEIGHT: f64 = 24.0;
 /// Height of a bar.
 const BAR: f64 = 18.0;
 /// Bars of a lane, at most.
-const MOST: usize = 400;
+const MOST: usize = 1000;
 
 /// A bar.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Bar {
     at: (u64, u64),
     x: (f64, f64),
     text: String,
+    /// Where the part begins that somebody contradicts, or its end.
+    clear: f64,
     /// How it ended, for the mark at its end.
     end: &'static str,
 }
@@ -32,7 +34,10 @@ pub struct Bar {
 pub fn of(picture: &Picture, host: &Host) -> Vec<Bar> {
     let leases = picture.twin.leases.iter().filter(|lease| lease.store == host.name).map(|lease| {
         let ended = words::ended(lease.ended);
-        let text = format!("{} holds the lease, {ended}", lease.holder);
+        let text = match overlap::votes(picture.twin, &host.name) {
+            true => format!("vote for {}, {ended}", lease.holder),
+            false => format!("{} holds the lease, {ended}", lease.holder),
+        };
         (lease.holder.clone(), false, (lease.from_ms, lease.to_ms), text, ended)
     });
     let beliefs = picture.twin.beliefs.iter().filter(|belief| belief.node == host.name).map(|belief| {
@@ -41,16 +46,24 @@ pub fn of(picture: &Picture, host: &Host) -> Vec<Bar> {
     });
     let mut all: Vec<_> = leases.chain(beliefs).collect();
     all.sort_by_key(|bar| bar.2);
+    all.truncate(MOST);
     let mut shelf = Shelf::new(4);
     all.into_iter()
         .filter_map(|(holder, believed, at, text, end)| {
             let (from, to) = (picture.axis.x(at.0), picture.axis.x(at.1));
             let to = to.max(from + 2.0);
             let row = shelf.put(from, to)?;
-            Some(Bar { row, holder, believed, at, x: (from, to), text, end })
+            let clear = if believed { clear(picture, &holder, at) } else { to };
+            Some(Bar { row, holder, believed, at, x: (from, to), text, clear, end })
         })
-        .take(MOST)
         .collect()
+}
+
+/// Until where a belief is right.
+fn clear(picture: &Picture, node: &str, at: (u64, u64)) -> f64 {
+    let wrong = picture.wrong.iter().filter(|overlap| overlap.node == node);
+    let first = wrong.map(|overlap| overlap.from_ms).find(|from| (at.0..at.1).contains(from));
+    picture.axis.x(first.unwrap_or(at.1))
 }
 
 /// The bars of a lane.
@@ -63,7 +76,11 @@ pub fn draw(picture: &Picture, lane: &Lane) -> Markup {
 fn draw_bar(picture: &Picture, lane: &Lane, bar: &Bar) -> Markup {
     let y = lane.bars + bar.row as f64 * HEIGHT;
     let (x, width) = (px(bar.x.0), px(bar.x.1 - bar.x.0));
-    let class = if bar.believed { "belief" } else { "lease" };
+    let class = match bar.believed {
+        true => "belief",
+        false if overlap::votes(picture.twin, &lane.host.name) => "vote",
+        false => "lease",
+    };
     html! {
         g .bar.(class).(picture.tint(&bar.holder)) data-host=(lane.host.name) data-holder=(bar.holder) data-from=(bar.at.0) data-to=(bar.at.1) {
             title { (bar.text) }
@@ -76,10 +93,15 @@ fn draw_bar(picture: &Picture, lane: &Lane, bar: &Bar) -> Markup {
 
 /// What fits of a bar's text, and how it ended at its end.
 fn text(bar: &Bar, y: f64) -> Markup {
-    let room = bar.x.1 - bar.x.0 - 10.0;
-    let short = if bar.believed { "believes" } else { bar.holder.as_str() };
-    let middle = if bar.believed { "believes: I hold it".to_owned() } else { format!("{} holds it", bar.holder) };
-    let fitting = [bar.text.as_str(), middle.as_str(), short].into_iter().find(|text| wide(text, 11.5) <= room);
+    let room = bar.clear - bar.x.0 - 8.0;
+    let texts = match bar.believed {
+        true => vec![bar.text.clone(), "believes: I hold it".to_owned(), "believes".to_owned()],
+        false => {
+            let shorter = [format!("{} holds it, {}", bar.holder, bar.end), format!("{}, {}", bar.holder, bar.end)];
+            [bar.text.clone()].into_iter().chain(shorter).chain([bar.holder.clone()]).collect()
+        }
+    };
+    let fitting = texts.iter().find(|text| wide(text, 11.5) <= room);
     html! {
         @if let Some(text) = fitting {
             text x=(px(bar.x.0 + 5.0)) y=(px(y + 13.0)) { (text) }
@@ -91,10 +113,10 @@ fn text(bar: &Bar, y: f64) -> Markup {
 /// Times in which two held the same lease.
 pub fn shared(picture: &Picture) -> Markup {
     html! {
-        @for overlap in overlap::stale(picture.twin).iter().take(100) {
+        @for overlap in picture.wrong.iter().take(MOST) {
             @if let Some(lane) = picture.lane_of(&overlap.node) { (hatched(picture, lane, overlap)) }
         }
-        @for overlap in overlap::both(picture.twin).iter().take(100) { (between(picture, overlap)) }
+        @for overlap in overlap::both(picture.twin).iter().take(MOST) { (between(picture, overlap)) }
     }
 }
 
@@ -103,33 +125,40 @@ fn hatched(picture: &Picture, lane: &Lane, overlap: &Overlap) -> Markup {
     let (from, to) = (picture.axis.x(overlap.from_ms), picture.axis.x(overlap.to_ms));
     let bar = lane.rows.iter().find(|bar| bar.at.0 <= overlap.from_ms && overlap.to_ms <= bar.at.1);
     let y = lane.bars + bar.map_or(0, |bar| bar.row) as f64 * HEIGHT;
-    let texts = [format!("wrong: {} holds it", overlap.other), "wrong".to_owned()];
-    let text = texts.iter().find(|text| wide(text, 11.5) + 10.0 <= to - from);
+    let (class, fill, texts, told) = match &overlap.other {
+        Some(other) => {
+            let told = format!("{} believes to hold the lease; its store has given it to {other}", overlap.node);
+            ("clash", "url(#clash)", [format!("wrong: {other} holds it"), "wrong".to_owned()], told)
+        }
+        None => {
+            let told = format!("{} believes to hold the lease; its store says that nobody does", overlap.node);
+            ("lapsed", "url(#lapsed)", ["wrong: nobody holds it".to_owned(), "wrong".to_owned()], told)
+        }
+    };
+    let text = texts.iter().find(|text| bold(text, 11.5) + 12.0 <= to - from);
     html! {
-        g .overlap {
-            title { (overlap.node) " believes to hold the lease; its store has given it to " (overlap.other) }
-            rect x=(px(from)) y=(px(y)) width=(px((to - from).max(2.0))) height=(BAR) fill="url(#clash)" {}
-            @if let Some(text) = text {
-                text x=(px(to - 5.0)) y=(px(y + 13.0)) text-anchor="end" { (text) }
-            }
+        g .overlap.(class) {
+            title { (told) }
+            rect x=(px(from)) y=(px(y)) width=(px((to - from).max(2.0))) height=(BAR) fill=(fill) {}
+            @if let Some(text) = text { text x=(px(to - 6.0)) y=(px(y + 13.0)) text-anchor="end" { (text) } }
         }
     }
 }
 
 /// A frame around both beliefs.
 fn between(picture: &Picture, overlap: &Overlap) -> Markup {
-    let lanes = (picture.lane_of(&overlap.node), picture.lane_of(&overlap.other));
+    let lanes = (picture.lane_of(&overlap.node), overlap.other.as_deref().and_then(|other| picture.lane_of(other)));
     let (Some(a), Some(b)) = lanes else { return html! {} };
     let (upper, lower) = if a.top <= b.top { (a, b) } else { (b, a) };
     let (from, to) = (picture.axis.x(overlap.from_ms), picture.axis.x(overlap.to_ms));
     let (top, bottom) = (upper.bars - 2.0, lower.bars + BAR + 2.0);
     let text = "both believe";
-    let wide = wide(text, 11.5) + 8.0;
+    let wide = bold(text, 11.5) + 8.0;
     let left = (f64::midpoint(from, to) - wide / 2.0).min(picture.axis.width - wide).max(0.0);
     let y = upper.bottom + super::BETWEEN / 2.0;
     html! {
         g .both {
-            title { (overlap.node) " and " (overlap.other) " both believe to hold the lease" }
+            title { (upper.host.name) " and " (lower.host.name) " both believe to hold the lease" }
             rect .area x=(px(from)) y=(px(top)) width=(px((to - from).max(3.0))) height=(px(bottom - top)) {}
             rect .tag x=(px(left)) y=(px(y - 8.0)) width=(px(wide)) height="16" rx="3" {}
             text x=(px(left + 4.0)) y=(px(y + 4.0)) { (text) }

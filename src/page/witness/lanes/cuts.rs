@@ -20,21 +20,27 @@ pub struct Off {
 
 /// From whom a host is cut off: cuts of the same times are one.
 pub fn of(twin: &Twin, host: &str) -> Vec<Off> {
-    let mut times: BTreeMap<(u64, u64), (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+    let mut times: BTreeMap<(u64, u64), Peers> = BTreeMap::new();
     for cut in &twin.cuts {
         if cut.from == host {
-            times.entry((cut.from_ms, cut.to_ms)).or_default().0.insert(&cut.to);
+            times.entry((cut.from_ms, cut.to_ms)).or_default().to.insert(&cut.to);
         }
         if cut.to == host {
-            times.entry((cut.from_ms, cut.to_ms)).or_default().1.insert(&cut.from);
+            times.entry((cut.from_ms, cut.to_ms)).or_default().from.insert(&cut.from);
         }
     }
-    let said = |(&(from_ms, to_ms), (to, from)): (&(u64, u64), &(BTreeSet<&str>, BTreeSet<&str>))| Off {
-        from_ms,
-        to_ms,
-        text: format!("{}, {}", said(to, from), length(to_ms.saturating_sub(from_ms))),
+    let off = |(&(from_ms, to_ms), peers): (&(u64, u64), &Peers)| {
+        let text = format!("{}, {}", said(&peers.to, &peers.from), length(to_ms.saturating_sub(from_ms)));
+        Off { from_ms, to_ms, text }
     };
-    times.iter().map(said).collect()
+    times.iter().map(off).collect()
+}
+
+/// Those whom a host does not reach, and those from whom it hears nothing.
+#[derive(Default)]
+struct Peers<'a> {
+    to: BTreeSet<&'a str>,
+    from: BTreeSet<&'a str>,
 }
 
 fn said(to: &BTreeSet<&str>, from: &BTreeSet<&str>) -> String {

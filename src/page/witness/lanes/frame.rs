@@ -1,8 +1,8 @@
 //! What lies behind lanes and before them: stretches, folds, the axis, ends of periods, what broke.
 
-use super::shelf::{Shelf, wide};
+use super::shelf::{Shelf, bold, wide};
 use super::{Picture, px};
-use crate::page::witness::axis::{Axis, Piece};
+use crate::page::witness::axis::Axis;
 use crate::page::witness::stamp::{about, length};
 use crate::report::twin::Twin;
 use maud::{Markup, html};
@@ -15,6 +15,8 @@ const FLAGS: usize = 4;
 const AXIS: f64 = 46.0;
 /// Height below the lanes.
 pub const BELOW: f64 = 34.0;
+/// By how much a time may stand right of its tick.
+const LATER: f64 = 14.0;
 /// How a fold looks, for the legend.
 pub const LEGEND_FOLD: &str = "M4 0l4 3l-4 3l4 3l-4 3l4 3M9 0l4 3l-4 3l4 3l-4 3l4 3";
 
@@ -41,7 +43,7 @@ pub fn flags(twin: &Twin, axis: &Axis) -> Vec<Flag> {
             names.truncate(3);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let text = format!("✗ {}{more}", names.join(", "));
-            let (x, wide) = (axis.x(group[0].0), wide(&text, 12.5) + 16.0);
+            let (x, wide) = (axis.x(group[0].0), bold(&text, 12.5) + 16.0);
             let left = (x - wide / 2.0).min(axis.width - wide).max(0.0);
             shelf.put(left, left + wide + 4.0).map(|row| Flag { x, left, row, text })
         })
@@ -87,26 +89,30 @@ fn boundaries(picture: &Picture, top: f64, bottom: f64) -> Markup {
     }
 }
 
-/// Breaks of the axis, and the axis.
-pub fn before(picture: &Picture) -> Markup {
-    let y = rows(&picture.flags) as f64 * FLAG;
+/// Breaks of the axis.
+pub fn tears(picture: &Picture) -> Markup {
+    let (top, bottom) = (picture.top, picture.height() - BELOW);
+    let zigzags = "l4 4l-4 4".repeat(((bottom - top) / 8.0) as usize);
     html! {
-        g .axis {
-            @for fold in picture.axis.folds() { (fold_marks(picture, fold, y)) }
-            (times(picture, y))
+        @for fold in picture.axis.folds() {
+            path .tear d=(format!("M{} {}{zigzags}", px(fold.x + fold.wide / 2.0 - 2.0), px(top))) {}
         }
     }
 }
 
-fn fold_marks(picture: &Picture, fold: &Piece, y: f64) -> Markup {
-    let x = fold.x + fold.wide / 2.0;
-    let (top, bottom) = (picture.top, picture.height() - BELOW);
-    let zigzags = ((bottom - top) / 8.0) as usize;
-    let length = about((fold.to - fold.from).round() as u64);
-    let middle = x.max(wide(&length, 11.5) / 2.0).min(picture.axis.width - wide(&length, 11.5) / 2.0);
+/// The axis: times, and the lengths of folds.
+pub fn axis(picture: &Picture) -> Markup {
+    let y = rows(&picture.flags) as f64 * FLAG;
     html! {
-        path .tear d=(format!("M{} {}{}", px(x - 2.0), px(top), "l4 4l-4 4".repeat(zigzags))) {}
-        text .length x=(px(middle)) y=(px(y + 42.0)) text-anchor="middle" { (length) }
+        g .axis {
+            @for fold in picture.axis.folds() {
+                @let length = about((fold.to - fold.from).round() as u64);
+                @let half = wide(&length, 11.5) / 2.0;
+                @let middle = (fold.x + fold.wide / 2.0).max(half).min(picture.axis.width - half);
+                text .length x=(px(middle)) y=(px(y + 42.0)) text-anchor="middle" { (length) }
+            }
+            (times(picture, y))
+        }
     }
 }
 
@@ -119,11 +125,13 @@ fn times(picture: &Picture, y: f64) -> Markup {
     for (_, (first, _)) in picture.axis.stretches() {
         let x = picture.axis.x(first);
         let text = picture.stamps.time(first);
-        let left = (x - 4.0).min(picture.axis.width - wide(&text, 11.5)).max(0.0);
-        if shelf.put(left, left + wide(&text, 11.5) + 6.0).is_none() {
+        let wide = wide(&text, 11.5);
+        let fits = |shelf: &mut Shelf, left: f64| shelf.put(left, left + wide + 6.0).map(|_| left);
+        let left = (x - 4.0).min(picture.axis.width - wide).max(0.0);
+        let Some(left) = fits(&mut shelf, left).or_else(|| fits(&mut shelf, left + LATER)) else {
             ticks.push((x, None));
             continue;
-        }
+        };
         let today = picture.stamps.date(first);
         if today != date {
             dates.push((left, today.clone()));
@@ -168,7 +176,7 @@ pub fn broken(picture: &Picture) -> Markup {
             @let y = flag.row as f64 * FLAG;
             g .broke {
                 line x1=(px(flag.x)) x2=(px(flag.x)) y1=(px(y + FLAG - 3.0)) y2=(px(bottom)) {}
-                rect x=(px(flag.left)) y=(px(y)) width=(px(wide(&flag.text, 12.5) + 16.0)) height=(px(FLAG - 3.0)) rx="3" {}
+                rect x=(px(flag.left)) y=(px(y)) width=(px(bold(&flag.text, 12.5) + 16.0)) height=(px(FLAG - 3.0)) rx="3" {}
                 text x=(px(flag.left + 8.0)) y=(px(y + 14.0)) { (flag.text) }
             }
         }

@@ -30,6 +30,13 @@ pub struct Mark {
     told: String,
 }
 
+impl Mark {
+    /// Whether it needs more room than others.
+    pub fn is_large(&self) -> bool {
+        self.wrong || self.kind == Kind::Settled
+    }
+}
+
 /// Marks of a host.
 pub fn of(picture: &Picture, host: &Host) -> Vec<Mark> {
     let mut ticks: Vec<&Tick> = picture.twin.ticks.iter().filter(|tick| tick.host == host.name && tick.kind != Kind::Broke).collect();
@@ -74,11 +81,13 @@ fn mark(picture: &Picture, host: &Host, group: &[&Tick]) -> Mark {
     let (first, last) = (group[0], group[group.len() - 1]);
     let by = first.by.clone().unwrap_or_else(|| host.name.clone());
     let label = match (group.len(), first.kind) {
-        (1, _) => first.what.clone(),
+        (_, Kind::Fault) if has_caption(picture, host, first.at_ms) => String::new(),
+        (2.., Kind::Ended) => String::new(),
+        (1, _) => said(host, first),
         (n, Kind::Paid) => format!("{by}: {n} payments"),
         (n, Kind::Repeated) => format!("{by}: {n} payments again"),
-        (n, Kind::Began | Kind::Ended) => format!("{n} attempts"),
-        (n, Kind::Settled | Kind::Alerted | Kind::Fault | Kind::Broke) => format!("{} and {} more", first.what, n - 1),
+        (n, Kind::Began) => format!("{n} attempts"),
+        (n, Kind::Ended | Kind::Settled | Kind::Alerted | Kind::Fault | Kind::Broke) => format!("{} and {} more", said(host, first), n - 1),
     };
     let told = match group.len() {
         1 => format!("{} {}", picture.stamps.full(first.at_ms), first.what),
@@ -95,6 +104,20 @@ fn mark(picture: &Picture, host: &Host, group: &[&Tick]) -> Mark {
         label: crate::page::witness::words::short(&label, LONGEST),
         told,
     }
+}
+
+/// What a tick says, and of whom if it is not in his lane.
+fn said(host: &Host, tick: &Tick) -> String {
+    match &tick.by {
+        Some(by) if *by != host.name && !tick.what.starts_with(by.as_str()) => format!("{by} {}", tick.what),
+        Some(_) | None => tick.what.clone(),
+    }
+}
+
+/// Whether a band or a cut that begins now says already what happens.
+fn has_caption(picture: &Picture, host: &Host, at: u64) -> bool {
+    let band = picture.twin.bands.iter().any(|band| band.host == host.name && band.from_ms == at);
+    band || picture.twin.cuts.iter().any(|cut| (cut.from == host.name || cut.to == host.name) && cut.from_ms == at)
 }
 
 /// Finds room for a mark's label: right of it, or left. Ends of attempts have one only if alone.

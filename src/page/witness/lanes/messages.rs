@@ -3,20 +3,35 @@
 use super::{Picture, px};
 use crate::report::twin::{Message, Twin};
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 
 /// Messages that are drawn, at most.
-pub const MOST: usize = 400;
+const MOST: usize = 400;
 
-/// Messages to draw, in order of time: the lost ones first, then those that had an effect.
+/// Messages to draw, in order of time: the lost ones first, then those that had an effect. Of
+/// those that one host sends another within one fold, which would hide each other, one.
 fn chosen<'a>(picture: &Picture<'a>) -> Vec<&'a Message> {
     let twin: &'a Twin = picture.twin;
-    let mut all: Vec<&Message> = twin.messages.iter().collect();
+    let mut seen = BTreeSet::new();
+    let mut all: Vec<&Message> = twin.messages.iter().filter(|message| seen.insert(place(picture, message))).collect();
     all.sort_by_key(|message| {
         (message.seen_ms.is_some(), picture.axis.folded(message.sent_ms), message.reached_ms.is_none(), message.sent_ms)
     });
     all.truncate(MOST);
     all.sort_by_key(|message| message.sent_ms);
     all
+}
+
+/// How many messages are not drawn.
+pub fn left_out(picture: &Picture) -> usize {
+    picture.twin.messages.len() - chosen(picture).len()
+}
+
+/// Where a message is: its fold, or its own time.
+fn place<'a>(picture: &Picture, message: &'a Message) -> (&'a str, &'a str, bool, Result<usize, u64>) {
+    let end = message.seen_ms.or(message.reached_ms).unwrap_or(message.sent_ms);
+    let fold = picture.axis.folds().position(|fold| fold.from < message.sent_ms as f64 && (end as f64) < fold.to);
+    (&message.from, &message.to, message.seen_ms.is_none(), fold.ok_or(message.sent_ms))
 }
 
 /// All arrows.

@@ -32,6 +32,11 @@ impl Shelf {
     }
 }
 
+/// How wide a bold text is, about.
+pub fn bold(text: &str, size: f64) -> f64 {
+    wide(text, size) * 1.15
+}
+
 /// How wide a text is, about, at a size in pixels.
 pub fn wide(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.54

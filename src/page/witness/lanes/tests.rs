@@ -1,5 +1,6 @@
 use super::*;
 use crate::page::witness::samples;
+use crate::report::twin::Message;
 
 fn svg(twin: &Twin) -> String {
     Picture::new(twin).draw("lanes").into_string()
@@ -46,8 +47,16 @@ fn everything_that_broke_has_a_flag() {
 fn messages_that_are_too_many_are_left_out_and_lost_ones_never() {
     let mut twin = samples::partition();
     let message = twin.messages[0].clone();
-    twin.messages.extend(std::iter::repeat_n(message, 1000));
+    let at = message.sent_ms;
+    twin.messages.extend((0..1000).map(|i| Message { sent_ms: at + i, ..message.clone() }));
     let svg = svg(&twin);
-    assert_eq!(svg.matches("class=\"message ").count(), MOST_MESSAGES);
+    assert_eq!(svg.matches("class=\"message ").count() + left_out(&Picture::new(&twin)), twin.messages.len());
+    assert!(left_out(&Picture::new(&twin)) > 500);
     assert_eq!(svg.matches(": never answered").count(), 2);
+}
+
+#[test]
+fn of_the_polls_in_a_quiet_time_one_is_drawn() {
+    let twin = samples::pause();
+    assert_eq!(left_out(&Picture::new(&twin)), 28);
 }

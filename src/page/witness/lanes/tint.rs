@@ -28,8 +28,11 @@ pub fn patterns() -> Markup {
                 pattern id="slow" width="6" height="6" patternUnits="userSpaceOnUse" {
                     circle cx="3" cy="3" r="1.1" {}
                 }
-                pattern id="clash" width="7" height="7" patternUnits="userSpaceOnUse" {
-                    path d="M0 7L7 0M0 0L7 7" {}
+                pattern id="lapsed" width="8" height="8" patternUnits="userSpaceOnUse" {
+                    path d="M0 8L8 0M-2 2L2 -2M6 10L10 6" {}
+                }
+                pattern id="clash" width="8" height="8" patternUnits="userSpaceOnUse" {
+                    path d="M0 8L8 0M0 0L8 8" {}
                 }
             }
         }
