@@ -2,6 +2,7 @@
 
 mod bars;
 mod bands;
+mod clashes;
 mod clocks;
 mod cuts;
 mod frame;
@@ -99,7 +100,7 @@ impl<'a> Picture<'a> {
         let captions = bands::captions(self, host);
         let labels = marks::of(self, host);
         let rows = bars::of(self, host);
-        let heads = captions.iter().map(|caption| caption.row + 1).max().unwrap_or(0) as f64;
+        let heads = captions.iter().filter_map(|caption| caption.row).map(|row| row + 1).max().unwrap_or(0) as f64;
         let texts = labels.iter().filter_map(|mark| mark.row).map(|row| row + 1).max().unwrap_or(0) as f64;
         let bars = rows.iter().map(|bar| bar.row + 1).max().unwrap_or(0) as f64;
         let label = top + 3.0 + heads * bands::CAPTION + texts * marks::LABEL;
@@ -147,10 +148,11 @@ impl<'a> Picture<'a> {
                     desc id={ (id) "-desc" } { (self.told()) }
                     (frame::behind(self))
                     @for lane in &self.lanes { (bands::draw(self, lane)) }
+                    @for lane in &self.lanes { (bands::captioned(self, lane)) }
                     (cuts::draw(self))
                     (frame::tears(self))
                     @for lane in &self.lanes { (bars::draw(self, lane)) }
-                    (bars::shared(self))
+                    (clashes::draw(self))
                     (frame::axis(self))
                     @for lane in &self.lanes { (clocks::draw(self, lane)) }
                     (messages::draw(self))

@@ -1,6 +1,6 @@
 use super::*;
 use crate::page::witness::samples;
-use crate::report::twin::{Beat, Kind, Message, Tick};
+use crate::report::twin::{Beat, Belief, Kind, Lease, Message, Tick};
 
 /// What a reader sees of a page, a line for each piece of text.
 fn visible(page: &str) -> String {
@@ -73,11 +73,12 @@ fn large() -> Twin {
             text: format!("commits number {i} of very many, with a text of usual length"),
             believed_unix_ms: Some(at_ms as i64),
         });
-        let mut belief = twin.beliefs[0].clone();
-        (belief.from_ms, belief.to_ms) = (at_ms, at_ms + 40_000);
+    }
+    for i in 0..1000_u64 {
+        let at_ms = 600_000 + i * 1_290_000;
+        let belief = Belief { from_ms: at_ms, to_ms: at_ms + 400_000, ..twin.beliefs[0].clone() };
+        let lease = Lease { from_ms: at_ms, to_ms: at_ms + 300_000, ..twin.leases[0].clone() };
         twin.beliefs.push(belief);
-        let mut lease = twin.leases[0].clone();
-        (lease.from_ms, lease.to_ms) = (at_ms, at_ms + 30_000);
         twin.leases.push(lease);
     }
     twin

@@ -13,8 +13,8 @@ pub const CAPTION: f64 = 15.0;
 /// A band or a cut with a few words, at the top of a lane.
 #[derive(Clone, Debug)]
 pub struct Caption {
-    /// From the top.
-    pub row: usize,
+    /// From the top; none if there is no room.
+    pub row: Option<usize>,
     /// Where the band begins.
     pub from: f64,
     /// Where it ends.
@@ -42,10 +42,10 @@ pub fn captions(picture: &Picture, host: &Host) -> Vec<Caption> {
     all.sort_by_key(|band| (band.0, band.1));
     let mut shelf = Shelf::new(4);
     all.into_iter()
-        .filter_map(|(from_ms, to_ms, text, kind)| {
+        .map(|(from_ms, to_ms, text, kind)| {
             let (from, to) = (picture.axis.x(from_ms), picture.axis.x(to_ms).max(picture.axis.x(from_ms) + 3.0));
-            let row = shelf.put(from, to.max(from + wide(&text, 11.5) + 10.0))?;
-            Some(Caption { row, from, to, text, kind, at: (from_ms, to_ms) })
+            let row = shelf.put(from, to.max(from + wide(&text, 11.5) + 10.0));
+            Caption { row, from, to, text, kind, at: (from_ms, to_ms) }
         })
         .collect()
 }
@@ -57,35 +57,45 @@ fn said(band: &Band) -> String {
 
 /// The bands of a lane.
 pub fn draw(picture: &Picture, lane: &Lane) -> Markup {
-    let host = &lane.host.name;
+    let (y, height) = (px(lane.top), px(lane.bottom - lane.top));
     html! {
-        @for caption in &lane.captions {
-            @if let Some(kind) = caption.kind { (band(picture, lane, caption, kind)) }
-            @else {
-                g .cut data-host=(host) data-from=(caption.at.0) data-to=(caption.at.1) data-say=(caption.text) {
-                    (cuts::strip(caption, lane.top + 3.0 + caption.row as f64 * CAPTION))
-                }
+        @for (caption, kind) in lane.captions.iter().filter_map(|caption| caption.kind.map(|kind| (caption, kind))) {
+            @let (x, width) = (px(caption.from), px(caption.to - caption.from));
+            @let (class, pattern) = look(kind);
+            g .band.(class) data-host=(lane.host.name) data-from=(caption.at.0) data-to=(caption.at.1) data-say=(words::wrong(kind)) {
+                title { (lane.host.name) ": " (caption.text) }
+                rect .ground x=(x) y=(y) width=(width) height=(height) {}
+                rect x=(x) y=(y) width=(width) height=(height) fill=(pattern) {}
+            }
+        }
+        @for caption in lane.captions.iter().filter(|caption| caption.kind.is_none()) {
+            g .cut data-host=(lane.host.name) data-from=(caption.at.0) data-to=(caption.at.1) data-say=(caption.text) {
+                @if let Some(y) = top(lane, caption) { (cuts::strip(picture, caption, y)) }
             }
         }
     }
 }
 
-fn band(picture: &Picture, lane: &Lane, caption: &Caption, kind: Wrong) -> Markup {
-    let (class, pattern) = match kind {
+/// What the bands of a lane say, above all bands.
+pub fn captioned(picture: &Picture, lane: &Lane) -> Markup {
+    html! {
+        @for caption in lane.captions.iter().filter(|caption| caption.kind.is_some()) {
+            @let left = caption.from.min(picture.axis.width - wide(&caption.text, 11.5) - 8.0).max(0.0);
+            @if let Some(y) = top(lane, caption) { text .caption x=(px(left + 4.0)) y=(px(y + 12.0)) { (caption.text) } }
+        }
+    }
+}
+
+/// Where a caption begins, from above.
+pub fn top(lane: &Lane, caption: &Caption) -> Option<f64> {
+    caption.row.map(|row| lane.top + 3.0 + row as f64 * CAPTION)
+}
+
+/// The class of a band, and its pattern.
+fn look(kind: Wrong) -> (&'static str, &'static str) {
+    match kind {
         Wrong::Paused => ("stopped", "url(#stopped)"),
         Wrong::Down => ("down", "url(#down)"),
-        Wrong::Busy => ("busy", "url(#slow)"),
-        Wrong::Slow | Wrong::Lagging => ("slow", "url(#slow)"),
-    };
-    let left = caption.from.min(picture.axis.width - wide(&caption.text, 11.5) - 8.0).max(0.0);
-    let (y, height) = (px(lane.top), px(lane.bottom - lane.top));
-    let (x, width) = (px(caption.from), px(caption.to - caption.from));
-    html! {
-        g .band.(class) data-host=(lane.host.name) data-from=(caption.at.0) data-to=(caption.at.1) data-say=(words::wrong(kind)) {
-            title { (lane.host.name) ": " (caption.text) }
-            rect .ground x=(x) y=(y) width=(width) height=(height) {}
-            rect x=(x) y=(y) width=(width) height=(height) fill=(pattern) {}
-            text x=(px(left + 4.0)) y=(px(lane.top + 15.0 + caption.row as f64 * CAPTION)) { (caption.text) }
-        }
+        Wrong::Busy | Wrong::Slow | Wrong::Lagging => ("slow", "url(#slow)"),
     }
 }

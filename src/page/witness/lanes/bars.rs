@@ -1,8 +1,8 @@
 //! Bars: who holds the lease as its store knows it, and who believes to hold it.
 
-use super::shelf::{Shelf, bold, wide};
+use super::shelf::{Shelf, wide};
 use super::{Lane, Picture, px};
-use crate::page::witness::overlap::{self, Overlap};
+use crate::page::witness::overlap;
 use crate::page::witness::words;
 use crate::report::twin::Host;
 use maud::{Markup, html};
@@ -10,9 +10,9 @@ use maud::{Markup, html};
 /// Height of a row of bars.
 pub const HEIGHT: f64 = 24.0;
 /// Height of a bar.
-const BAR: f64 = 18.0;
+pub const BAR: f64 = 18.0;
 /// Bars of a lane, at most.
-const MOST: usize = 1000;
+pub const MOST: usize = 1000;
 
 /// A bar.
 #[derive(Clone, Debug)]
@@ -21,7 +21,8 @@ pub struct Bar {
     pub row: usize,
     holder: String,
     believed: bool,
-    at: (u64, u64),
+    /// From when until when.
+    pub at: (u64, u64),
     x: (f64, f64),
     text: String,
     /// Where the part begins that somebody contradicts, or its end.
@@ -47,7 +48,7 @@ pub fn of(picture: &Picture, host: &Host) -> Vec<Bar> {
     let mut all: Vec<_> = leases.chain(beliefs).collect();
     all.sort_by_key(|bar| bar.2);
     all.truncate(MOST);
-    let mut shelf = Shelf::new(4);
+    let mut shelf = Shelf::new(8);
     all.into_iter()
         .filter_map(|(holder, believed, at, text, end)| {
             let (from, to) = (picture.axis.x(at.0), picture.axis.x(at.1));
@@ -107,61 +108,5 @@ fn text(bar: &Bar, y: f64) -> Markup {
             text x=(px(bar.x.0 + 5.0)) y=(px(y + 13.0)) { (text) }
         }
         @if !bar.believed && !bar.end.is_empty() { line .end x1=(px(bar.x.1)) x2=(px(bar.x.1)) y1=(px(y - 3.0)) y2=(px(y + BAR + 3.0)) {} }
-    }
-}
-
-/// Times in which two held the same lease.
-pub fn shared(picture: &Picture) -> Markup {
-    html! {
-        @for overlap in picture.wrong.iter().take(MOST) {
-            @if let Some(lane) = picture.lane_of(&overlap.node) { (hatched(picture, lane, overlap)) }
-        }
-        @for overlap in overlap::both(picture.twin).iter().take(MOST) { (between(picture, overlap)) }
-    }
-}
-
-/// A part of a belief that is wrong.
-fn hatched(picture: &Picture, lane: &Lane, overlap: &Overlap) -> Markup {
-    let (from, to) = (picture.axis.x(overlap.from_ms), picture.axis.x(overlap.to_ms));
-    let bar = lane.rows.iter().find(|bar| bar.at.0 <= overlap.from_ms && overlap.to_ms <= bar.at.1);
-    let y = lane.bars + bar.map_or(0, |bar| bar.row) as f64 * HEIGHT;
-    let (class, fill, texts, told) = match &overlap.other {
-        Some(other) => {
-            let told = format!("{} believes to hold the lease; its store has given it to {other}", overlap.node);
-            ("clash", "url(#clash)", [format!("wrong: {other} holds it"), "wrong".to_owned()], told)
-        }
-        None => {
-            let told = format!("{} believes to hold the lease; its store says that nobody does", overlap.node);
-            ("lapsed", "url(#lapsed)", ["wrong: nobody holds it".to_owned(), "wrong".to_owned()], told)
-        }
-    };
-    let text = texts.iter().find(|text| bold(text, 11.5) + 12.0 <= to - from);
-    html! {
-        g .overlap.(class) {
-            title { (told) }
-            rect x=(px(from)) y=(px(y)) width=(px((to - from).max(2.0))) height=(BAR) fill=(fill) {}
-            @if let Some(text) = text { text x=(px(to - 6.0)) y=(px(y + 13.0)) text-anchor="end" { (text) } }
-        }
-    }
-}
-
-/// A frame around both beliefs.
-fn between(picture: &Picture, overlap: &Overlap) -> Markup {
-    let lanes = (picture.lane_of(&overlap.node), overlap.other.as_deref().and_then(|other| picture.lane_of(other)));
-    let (Some(a), Some(b)) = lanes else { return html! {} };
-    let (upper, lower) = if a.top <= b.top { (a, b) } else { (b, a) };
-    let (from, to) = (picture.axis.x(overlap.from_ms), picture.axis.x(overlap.to_ms));
-    let (top, bottom) = (upper.bars - 2.0, lower.bars + BAR + 2.0);
-    let text = "both believe";
-    let wide = bold(text, 11.5) + 8.0;
-    let left = (f64::midpoint(from, to) - wide / 2.0).min(picture.axis.width - wide).max(0.0);
-    let y = upper.bottom + super::BETWEEN / 2.0;
-    html! {
-        g .both {
-            title { (upper.host.name) " and " (lower.host.name) " both believe to hold the lease" }
-            rect .area x=(px(from)) y=(px(top)) width=(px((to - from).max(3.0))) height=(px(bottom - top)) {}
-            rect .tag x=(px(left)) y=(px(y - 8.0)) width=(px(wide)) height="16" rx="3" {}
-            text x=(px(left + 4.0)) y=(px(y + 4.0)) { (text) }
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Links that are cut: a broken line in the lane of either end, and a line between the two.
 
-use super::bands::{CAPTION, Caption};
+use super::bands::{self, Caption};
+use super::shelf::wide;
 use super::{Picture, px};
 use crate::page::witness::stamp::length;
 use crate::report::twin::{Cut, Twin};
@@ -62,14 +63,15 @@ fn said(to: &BTreeSet<&str>, from: &BTreeSet<&str>) -> String {
 }
 
 /// The broken line in a lane.
-pub fn strip(caption: &Caption, y: f64) -> Markup {
+pub fn strip(picture: &Picture, caption: &Caption, y: f64) -> Markup {
     let middle = px(y + 7.0);
+    let left = caption.from.min(picture.axis.width - wide(&caption.text, 11.5) - 30.0).max(0.0);
     html! {
         title { (caption.text) }
         rect x=(px(caption.from)) y=(px(y)) width=(px(caption.to - caption.from)) height="14" rx="2" {}
         line x1=(px(caption.from)) x2=(px(caption.to)) y1=(middle) y2=(middle) {}
         path .sign d=(format!("M{} {}h5m4 0h5m-9 -4l-1 8m6 -8l-1 8", px(caption.from + 3.0), middle)) {}
-        text x=(px(caption.from + 22.0)) y=(px(y + 11.0)) { (caption.text) }
+        text x=(px(left + 22.0)) y=(px(y + 11.0)) { (caption.text) }
     }
 }
 
@@ -95,8 +97,7 @@ fn ends(picture: &Picture, at: (u64, u64), a: &str, b: &str) -> Option<(f64, f64
     let y = |host: &str| {
         let lane = picture.lane_of(host)?;
         let captions = lane.captions.iter().filter(|caption| caption.kind.is_none());
-        let row = captions.filter(|caption| caption.is_at(at)).map(|caption| caption.row).next()?;
-        Some(lane.top + 10.0 + row as f64 * CAPTION)
+        captions.filter(|caption| caption.is_at(at)).find_map(|caption| bands::top(lane, caption)).map(|top| top + 7.0)
     };
     let (a, b) = (y(a)?, y(b)?);
     Some((a.min(b), a.max(b)))

@@ -10,6 +10,8 @@ use maud::{Markup, html};
 pub const LABEL: f64 = 15.0;
 /// Pixels in which marks of one kind become one.
 const CLOSE: f64 = 7.0;
+/// Rows of labels, at most; beginnings and ends of attempts have one less.
+const ROWS: usize = 3;
 /// Characters of a label.
 const LONGEST: usize = 34;
 
@@ -50,7 +52,7 @@ pub fn of(picture: &Picture, host: &Host) -> Vec<Mark> {
     }
     let mut marks: Vec<Mark> = groups.iter().map(|group| mark(picture, host, group)).collect();
     marks.sort_by(|a, b| (rank(a.kind, a.wrong), a.x).partial_cmp(&(rank(b.kind, b.wrong), b.x)).expect("no position is NaN"));
-    let mut shelf = Shelf::new(3);
+    let mut shelf = Shelf::new(ROWS);
     for mark in &mut marks {
         labelled(mark, &mut shelf, picture.axis.width);
     }
@@ -127,7 +129,8 @@ fn labelled(mark: &mut Mark, shelf: &mut Shelf, width: f64) {
     mark.left = to > width;
     let (from, to) = if mark.left { (mark.x + 5.0 - wide, mark.x + 5.0) } else { (from, to) };
     if !mark.label.is_empty() && from >= 0.0 {
-        mark.row = shelf.put(from, to);
+        let rows = if rank(mark.kind, mark.wrong) < 4 { ROWS } else { ROWS - 1 };
+        mark.row = shelf.put_low(from, to, rows);
     }
 }
 

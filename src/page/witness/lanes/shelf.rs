@@ -13,6 +13,16 @@ impl Shelf {
         Shelf { rows: Vec::new(), most }
     }
 
+    /// As [`Shelf::put`], in the first rows only.
+    pub fn put_low(&mut self, from: f64, to: f64, rows: usize) -> Option<usize> {
+        let most = std::mem::replace(&mut self.most, rows);
+        let high = self.rows.split_off(rows.min(self.rows.len()));
+        let row = self.put(from, to);
+        self.rows.extend(high);
+        self.most = most;
+        row
+    }
+
     /// Puts something that reaches from `from` to `to` into the first row with room for it.
     pub fn put(&mut self, from: f64, to: f64) -> Option<usize> {
         let free = self.rows.iter().position(|row| row.iter().all(|&(left, right)| to <= left || right <= from));
