@@ -12,9 +12,9 @@ use crate::explore::subject::varied;
 use crate::explore::witness::Expected;
 use crate::explore::{Finding, Mark, Observed, Subject, Witness, observe};
 use crate::plan::FaultPlan;
+use crate::report::files::Folder;
 use crate::report::knobs::{self, Drawn};
 use crate::report::words::{self, count, wrap};
-use crate::report::files::Folder;
 use crate::report::{self, doom, run as run_json, story};
 use crate::scenario::{Misconfigured, Rules, Scenario};
 use crate::seed::Seed;
@@ -148,7 +148,8 @@ impl Told {
         }
         let seed = Seed(args.seed.unwrap_or(1));
         let unpinned = || Failure::Usage(format!("{} has no plan pinned to {class}; write --seed N instead of --pinned", strategy.name()));
-        let (name, replay) = (page::name(&usual, engine, class, seed, args.pinned), report::command(&usual, engine, class, seed, args.pinned));
+        let (name, replay) =
+            (page::name(&usual, engine, class, seed, args.pinned), report::command(&usual, engine, class, seed, args.pinned));
         let scenario = Subject::scenario(&usual).clone();
         if args.pinned {
             let plan = usual.pinned(class).into_iter().next().ok_or_else(unpinned)?;

@@ -138,7 +138,8 @@ fn target(witness: &Witness, name: &str, rule: Option<&str>) -> Result<Target, F
 fn replays(file: &Path, smaller: &Smaller) -> Result<(), Failure> {
     let distrust = |why: String| Failure::Distrust(format!("the shrunk run does not repeat in a new process: {why}"));
     let program = std::env::current_exe().map_err(|e| distrust(e.to_string()))?;
-    let replayed = Command::new(program).args(["replay", "--no-page"]).arg(file).stdin(Stdio::null()).output().map_err(|e| distrust(e.to_string()))?;
+    let replayed =
+        Command::new(program).args(["replay", "--no-page"]).arg(file).stdin(Stdio::null()).output().map_err(|e| distrust(e.to_string()))?;
     match replayed.status.code() {
         Some(0) => Ok(()),
         // Ctrl-C reaches the whole group of processes.

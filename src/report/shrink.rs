@@ -58,7 +58,8 @@ pub fn shrink(before: &Witness, given: Option<&Scenario>, target: &Target, limit
         converged: shrunk.converged,
     });
     let rule = Some(target.rule.as_str());
-    let told = Told { subject: &deployment, usual: &usual, plan: &shrunk.case.plan, seen: &seen, witness: &after, rule, replay: String::new() };
+    let told =
+        Told { subject: &deployment, usual: &usual, plan: &shrunk.case.plan, seen: &seen, witness: &after, rule, replay: String::new() };
     let twin = twins::twin(&told);
     Ok(Smaller { before: before.clone(), after, shrunk, rule: target.rule.clone(), twin })
 }

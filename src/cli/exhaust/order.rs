@@ -111,10 +111,14 @@ impl Order {
 
     /// The JSON, and a witness with its page for each kind that broke something of its own.
     fn files(&self, deployments: &[Deployment], pages: &[Page<'_>], reports: &Path) -> Result<Vec<(String, String)>, Failure> {
-        let broken: Vec<_> = deployments.iter().zip(pages).flat_map(|(deployment, page)| {
-            let kinds = page.exhausted.kinds.iter();
-            kinds.filter_map(move |(kind, cell)| Some((deployment, page.witness_name(kind), cell.class, cell.witness()?)))
-        }).collect();
+        let broken: Vec<_> = deployments
+            .iter()
+            .zip(pages)
+            .flat_map(|(deployment, page)| {
+                let kinds = page.exhausted.kinds.iter();
+                kinds.filter_map(move |(kind, cell)| Some((deployment, page.witness_name(kind), cell.class, cell.witness()?)))
+            })
+            .collect();
         let kept = witnesses::on_threads(self.threads, &broken, |(deployment, name, class, broken)| {
             let subject: &dyn Subject = *deployment;
             let kept = report::with_twin(subject, EngineKind::Event, *class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// All beliefs, in the order of their beginnings.
 pub fn beliefs(view: &View<'_>, leases: &[Held]) -> Vec<Belief> {
-    let mut mind = Mind { view, periods: BTreeMap::new(), asked: BTreeMap::new(), granted: BTreeSet::new(), open: BTreeMap::new(), all: Vec::new() };
+    let mut mind =
+        Mind { view, periods: BTreeMap::new(), asked: BTreeMap::new(), granted: BTreeSet::new(), open: BTreeMap::new(), all: Vec::new() };
     for (n, record) in view.records.iter().enumerate() {
         mind.see(n, record.at, record.event);
     }
@@ -76,6 +77,10 @@ impl Mind<'_> {
             Event::Crashed { host } | Event::PoweredOff { host } | Event::Panicked { host } => self.dies(host, at),
             Event::Step { attempt, step, phase: Phase::Before } => {
                 self.asked.insert((attempt, step), at);
+                // Whether or not it is still there.
+                if step.ends_with(".release") {
+                    self.over(attempt, at);
+                }
             }
             Event::Step { attempt, step, phase: Phase::After } => self.answered(attempt, step, at),
             Event::LeaseGranted { to, .. } => self.grants(to, |peer| matches!(peer, HostId::Lease | HostId::FurtherLease(_))),
@@ -114,7 +119,8 @@ impl Mind<'_> {
         let Some(tx) = self.view.trail.tx(n) else { return };
         let rows: Vec<Event> = self.view.trail.rows(tx).copied().collect();
         let is_database = |peer| peer == HostId::Database;
-        let claims = |row: &Event| matches!(row, Event::TaskSet { status: TaskStatus::Executing, .. } | Event::LeaseRowSet { granted: true, .. });
+        let claims =
+            |row: &Event| matches!(row, Event::TaskSet { status: TaskStatus::Executing, .. } | Event::LeaseRowSet { granted: true, .. });
         if rows.iter().any(claims) {
             self.grants(by, is_database);
         }

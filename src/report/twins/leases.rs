@@ -29,13 +29,7 @@ pub struct Held {
 impl Held {
     /// As a twin holds it.
     pub fn told(&self) -> Lease {
-        Lease {
-            store: self.store.to_string(),
-            holder: self.holder.to_string(),
-            from_ms: self.from.0,
-            to_ms: self.to.0,
-            ended: self.ended,
-        }
+        Lease { store: self.store.to_string(), holder: self.holder.to_string(), from_ms: self.from.0, to_ms: self.to.0, ended: self.ended }
     }
 }
 

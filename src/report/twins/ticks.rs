@@ -163,5 +163,12 @@ fn broke(view: &View<'_>, finding: &Finding) -> Tick {
     };
     let lane = if view.shows(host) { Some(Lane::Host(host)) } else { view.hosts.first().copied() };
     let what = format!("{}: {}", finding.rule, finding.what);
-    Tick { at_ms: finding.at.0, host: lane.map(|lane| lane.to_string()).unwrap_or_default(), by: None, kind: Kind::Broke, what, wrong: true }
+    Tick {
+        at_ms: finding.at.0,
+        host: lane.map(|lane| lane.to_string()).unwrap_or_default(),
+        by: None,
+        kind: Kind::Broke,
+        what,
+        wrong: true,
+    }
 }

@@ -151,7 +151,6 @@ fn place(host: HostId) -> u8 {
 fn strikes(event: &Event, on: HostId) -> bool {
     match *event {
         Event::Crashed { host } | Event::PoweredOff { host } | Event::Paused { host } | Event::Blocked { host } => host == on,
-        Event::Cut { from, to } | Event::Lags { from, to } => (from == on && to.as_node().is_some()) || (to == on && from.as_node().is_some()),
         _ => false,
     }
 }
