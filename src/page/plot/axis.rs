@@ -39,6 +39,12 @@ const ROUND: [u64; 26] = [
 /// Those of them that are far enough apart for a logarithmic axis.
 const FAR: [u64; 10] = [10, 100, 1_000, 10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000, 864_000_000];
 
+/// By which factor values on a logarithmic axis lie apart if something stands at them.
+const APART: f64 = 1.8;
+
+/// Up to which factor between its ends an axis has room for more of them.
+const CLOSE: u64 = 300;
+
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
@@ -64,9 +70,18 @@ impl Axis {
 
     /// Durations on a logarithmic axis; what is less than `least_ms` stands at its beginning.
     pub fn log_time(least_ms: u64, most_ms: u64) -> Self {
-        let least = FAR.into_iter().rev().find(|at| *at <= least_ms).unwrap_or(FAR[0]);
-        let high = most_ms.max(least * 10);
-        let ticks = FAR.into_iter().filter(|at| (least..=high).contains(at)).map(|at| (at as f64, ms(at))).collect();
+        // Where there is room for it, what lies between.
+        let close = most_ms / least_ms.max(1) < CLOSE;
+        let all: &[u64] = if close { &ROUND } else { &FAR };
+        let least = all.iter().rev().copied().find(|at| *at <= least_ms).unwrap_or(all[0]);
+        let high = most_ms.max(least.saturating_mul(10));
+        let mut at: Vec<u64> = Vec::new();
+        for next in all.iter().copied().filter(|at| (least..=high).contains(at)) {
+            if at.last().is_none_or(|last| next as f64 / *last as f64 > APART) {
+                at.push(next);
+            }
+        }
+        let ticks = at.into_iter().map(|at| (at as f64, ms(at))).collect();
         Axis::new(true, least as f64, high as f64 * 1.15, ticks)
     }
 
@@ -175,6 +190,7 @@ mod tests {
     fn people_count_in_minutes_and_not_in_powers_of_ten() {
         assert_eq!(labels(&Axis::time(33 * 60_000)), ["0s", "10m", "20m", "30m"]);
         assert_eq!(labels(&Axis::log_time(1_500, 4_000_000)), ["1s", "10s", "1m", "10m", "1h"]);
+        assert_eq!(labels(&Axis::log_time(122_879, 7_400_000)), ["2m", "5m", "10m", "30m", "1h", "2h"]);
         assert_eq!(labels(&Axis::seconds(-400, 4_300)), ["−1s", "line", "+1s", "+2s", "+3s", "+4s", "+5s"]);
         assert_eq!(labels(&Axis::log_count(1.0, 1200.0)), ["1", "10", "100", "1,000"]);
         assert_eq!(labels(&Axis::log_count(3.0, 60.0)), ["5", "10", "20", "50"]);

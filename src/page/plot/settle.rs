@@ -82,10 +82,15 @@ fn survives(strategy: &Strategy) -> bool {
     !strategy.cells.is_empty() && strategy.cells.iter().all(|cell| cell.verdict != "breaks")
 }
 
-/// The axis on which all of them lie.
+/// The axis on which all of them lie, from the first that is drawn: of calm runs every bucket is, of others what is from the median on.
 fn axis<'a>(all: impl Iterator<Item = Class<'a>>) -> Axis {
-    let spreads: Vec<&Spread> = all.map(|class| class.spread).filter(|spread| spread.n > 0).collect();
-    let first = |spread: &&Spread| spread.buckets.first().map_or(spread.p50_ms, |(to, _)| *to).min(spread.p50_ms);
-    let least = spreads.iter().map(first).min().unwrap_or_default();
-    Axis::log_time(least.max(LEAST), spreads.iter().map(|spread| spread.max_ms).max().unwrap_or_default())
+    let all: Vec<Class<'_>> = all.filter(|class| class.spread.n > 0).collect();
+    let first = |class: &Class<'_>| {
+        let bucket = class.spread.buckets.first().filter(|_| class.is_calm());
+        bucket.map_or(class.spread.p50_ms, |(to, _)| class.spread.p50_ms.min(*to))
+    };
+    let longest = all.iter().map(|class| class.spread.max_ms).max();
+    // Some room before it.
+    let least = all.iter().map(first).min().unwrap_or_default() / 8 * 7;
+    Axis::log_time(least.max(LEAST), longest.unwrap_or_default())
 }

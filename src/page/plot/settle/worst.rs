@@ -91,13 +91,15 @@ fn caption(all: &[Told<'_>]) -> String {
     });
     format!(
         "From the end of a period to the commit that settles it, on a logarithmic axis. Upper half of a row: {} \
-         settled in calm runs, the hill as high as they are many, the bar at their median, which is between {} and {}. Lower half: the class of \
+         settled in calm runs, the hill as high as they are many, the bar at their median, which is {}. Lower half: the class of \
          faults under which it is slowest, from the median (dot) over 95 in 100 (thick line, and the time written there) to the longest (cross); \
          “never” counts periods that were not settled before their run ended. ✓ nothing breaks it, ✗ something does: settled soon is then no \
          merit.{worst}",
         format_args!("{} periods", thousands(periods)),
-        ms(coarse(quick)),
-        ms(coarse(slow))
+        match [quick, slow].map(|at| ms(coarse(at))) {
+            [quick, slow] if quick == slow => quick,
+            [quick, slow] => format!("between {quick} and {slow}"),
+        }
     )
 }
 
