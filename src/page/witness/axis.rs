@@ -4,18 +4,20 @@
 //! Instants of interest begin as one stretch. While a stretch would be wider than [`WIDEST`] with
 //! its closest neighbours [`APART`] from each other, its longest gap becomes a fold.
 
-/// Pixels between neighbouring instants of a stretch, at least.
-pub const APART: f64 = 14.0;
+/// Pixels between neighbouring instants of a stretch, at least, before the picture is fitted.
+const APART: f64 = 14.0;
+/// How much narrower a picture may become so that it fits.
+const SQUEEZE: f64 = 0.8;
 /// Pixels of a stretch, before the picture is filled.
 const WIDEST: f64 = 260.0;
 /// Pixels of a fold.
 const FOLD: f64 = 34.0;
 /// Pixels before the first instant of a stretch, and after its last.
 const MARGIN: f64 = 22.0;
-/// Pixels of the whole picture, at least.
-pub const TARGET: f64 = 1120.0;
+/// Pixels of the whole picture that are there on a usual screen.
+const TARGET: f64 = 1120.0;
 /// Pixels of the whole picture, at most.
-pub const LIMIT: f64 = 2600.0;
+const LIMIT: f64 = 2600.0;
 
 /// Instants that may have a place of their own.
 const MOST: usize = 200;
@@ -151,16 +153,19 @@ fn fold(pieces: &mut Vec<Piece>, from: f64, to: f64) {
     }
 }
 
-/// Pieces side by side. Stretches share what is left of the picture.
+/// Pieces side by side. Stretches share what is left of the picture; if it is a little too wide,
+/// all become narrower.
 fn laid_out(mut pieces: Vec<Piece>) -> Axis {
-    let folds = pieces.iter().filter(|piece| piece.instants.is_none()).map(|piece| piece.wide).sum::<f64>();
-    let stretches = pieces.iter().map(|piece| piece.wide).sum::<f64>() - folds;
-    let by = if stretches > 0.0 { ((TARGET - folds) / stretches).max(1.0) } else { 1.0 };
+    let folds: f64 = pieces.iter().filter(|piece| piece.instants.is_none()).map(|piece| piece.wide).sum();
+    let all: f64 = pieces.iter().map(|piece| piece.wide).sum();
+    let (of_folds, of_stretches) = match all {
+        _ if all < TARGET && all > folds => (1.0, (TARGET - folds) / (all - folds)),
+        _ if all * SQUEEZE <= TARGET => (TARGET / all, TARGET / all),
+        _ => (1.0, 1.0),
+    };
     let mut x = 0.0;
     for piece in &mut pieces {
-        if piece.instants.is_some() {
-            piece.wide *= by;
-        }
+        piece.wide *= if piece.instants.is_some() { of_stretches } else { of_folds };
         piece.x = x;
         x += piece.wide;
     }
@@ -208,7 +213,7 @@ mod tests {
             all.dedup();
             for pair in all.windows(2) {
                 let apart = axis.x(pair[1]) - axis.x(pair[0]);
-                assert!(apart > APART - 0.001, "seed {seed}: {pair:?} are {apart} apart");
+                assert!(apart > APART * SQUEEZE - 0.001, "seed {seed}: {pair:?} are {apart} apart");
             }
             assert!(axis.width >= TARGET - 0.001);
         }

@@ -95,18 +95,22 @@ fn draw_bar(picture: &Picture, lane: &Lane, bar: &Bar) -> Markup {
 /// What fits of a bar's text, and how it ended at its end.
 fn text(bar: &Bar, y: f64) -> Markup {
     let room = bar.clear - bar.x.0 - 8.0;
-    let texts = match bar.believed {
-        true => vec![bar.text.clone(), "believes: I hold it".to_owned(), "believes".to_owned()],
-        false => {
-            let shorter = [format!("{} holds it, {}", bar.holder, bar.end), format!("{}, {}", bar.holder, bar.end)];
-            [bar.text.clone()].into_iter().chain(shorter).chain([bar.holder.clone()]).collect()
-        }
-    };
+    let texts = texts(bar);
     let fitting = texts.iter().find(|text| wide(text, 11.5) <= room);
     html! {
         @if let Some(text) = fitting {
             text x=(px(bar.x.0 + 5.0)) y=(px(y + 13.0)) { (text) }
         }
         @if !bar.believed && !bar.end.is_empty() { line .end x1=(px(bar.x.1)) x2=(px(bar.x.1)) y1=(px(y - 3.0)) y2=(px(y + BAR + 3.0)) {} }
+    }
+}
+
+/// What a bar says, from the longest to the shortest.
+fn texts(bar: &Bar) -> Vec<String> {
+    let Bar { holder, end, text, .. } = bar;
+    if bar.believed {
+        vec![text.clone(), "believes: I hold it".to_owned(), "believes".to_owned()]
+    } else {
+        vec![text.clone(), format!("{holder} holds it, {end}"), format!("{holder}, {end}"), holder.clone()]
     }
 }

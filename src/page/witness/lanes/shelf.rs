@@ -35,11 +35,6 @@ impl Shelf {
         self.rows[row].push((from, to));
         Some(row)
     }
-
-    /// Rows in use.
-    pub fn used(&self) -> usize {
-        self.rows.len()
-    }
 }
 
 /// How wide a bold text is, about.
@@ -61,6 +56,7 @@ mod tests {
         let mut shelf = Shelf::new(2);
         let rows = [(0.0, 10.0), (5.0, 15.0), (10.0, 20.0), (12.0, 14.0)].map(|(from, to)| shelf.put(from, to));
         assert_eq!(rows, [Some(0), Some(1), Some(0), None]);
-        assert_eq!(shelf.used(), 2);
+        assert_eq!(shelf.put_low(12.0, 14.0, 1), None);
+        assert_eq!(shelf.put_low(30.0, 40.0, 1), Some(0));
     }
 }
