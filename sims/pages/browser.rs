@@ -13,15 +13,11 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 
 /// How long a test may take: a browser that hangs must not hang the tests.
 const PATIENCE: Duration = Duration::from_mins(2);
-
-/// One browser at a time: two are not faster on two cores, and need twice the memory.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// A function of an element: whether it is drawn. `checkVisibility` says so of parts of an SVG that are not displayed.
 pub const VISIBLE: &str =
@@ -40,7 +36,6 @@ pub struct Browser {
 /// The browser does not do what it is told, or `uses` panics.
 pub fn browse(test: &str, uses: impl AsyncFnOnce(&Browser)) {
     let Some(installed) = Installed::find(test) else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let driver = Driver::start(&installed);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let used = runtime.block_on(async {
@@ -137,6 +132,12 @@ impl Browser {
     /// A command of the developer tools.
     pub async fn devtools(&self, command: &str, params: &Value) -> Value {
         self.post("goog/cdp/execute", &json!({ "cmd": command, "params": params })).await
+    }
+
+    /// Opens and ticks all that can be opened and ticked.
+    pub async fn unfold(&self) {
+        self.ask("document.querySelectorAll('details').forEach(details => { details.open = true; });").await;
+        self.ask("document.querySelectorAll('input[type=checkbox]').forEach(box => { if (!box.checked) box.click(); });").await;
     }
 
     /// Every address that was requested since the page was opened.

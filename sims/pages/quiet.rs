@@ -4,6 +4,7 @@
 use super::browser::{Browser, browse};
 use super::driver::skip;
 use super::site::{SCRIPT, Site};
+use fantoccini::key::Key;
 use serde_json::Value;
 use std::env;
 use std::fs;
@@ -26,6 +27,10 @@ fn no_request_leaves_a_page_and_the_console_stays_empty() {
         let site = Site::new();
         for page in [site.front(), site.run()] {
             browser.open(&page).await;
+            browser.unfold().await;
+            for key in [Key::Tab, Key::Right, Key::Down, Key::Tab, Key::Right, Key::Escape] {
+                browser.press(key).await;
+            }
             assert_eq!(browser.requests().await, [format!("file://{}", page.display())]);
             assert_eq!(browser.complaints().await, [""; 0], "{}", page.display());
         }
@@ -53,6 +58,7 @@ fn pages_fit_on_wide_and_on_narrow_screens() {
             browser.open(&page).await;
             for (width, scheme) in [(1280, "light"), (390, "dark")] {
                 browser.see(width, scheme).await;
+                browser.unfold().await;
                 assert_eq!(browser.text("innerWidth").await, width.to_string());
                 assert_eq!(browser.text(TOO_WIDE).await, "0", "{} at {width}", page.display());
             }
@@ -72,6 +78,7 @@ fn axe_finds_no_serious_violation() {
             for (width, scheme) in [(1280, "light"), (390, "dark")] {
                 browser.open(&page).await;
                 browser.see(width, scheme).await;
+                browser.unfold().await;
                 papers.push(browser.text("getComputedStyle(document.body).backgroundColor").await);
                 assert_eq!(violations(browser, &axe).await, [""; 0], "{} in {scheme}", page.display());
             }

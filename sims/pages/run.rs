@@ -75,7 +75,7 @@ fn commands_and_tests_are_copied() {
         let site = Site::new();
         browser.open(&site.run()).await;
         browser.devtools("Browser.grantPermissions", &json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] })).await;
-        browser.ask("document.querySelectorAll('details').forEach(details => { details.open = true; });").await;
+        browser.unfold().await;
         let buttons = browser.ask("return [...document.querySelectorAll('button[data-copy]')].map(b => b.dataset.copy);").await;
         let mut copied = Vec::new();
         for id in buttons.as_array().unwrap() {
