@@ -6,6 +6,9 @@ use crate::report::twin::{Kind, LeaseEnd, Tick, Twin};
 /// interest itself: hundreds of polls are not.
 const NEAR: u64 = 1500;
 
+/// Beginnings and ends of attempts that are all of interest if there are no more.
+const FEW: usize = 12;
+
 /// Instants with their rank; 0 is the most important. Sorted, each once, with its best rank.
 pub fn ranked(twin: &Twin) -> Vec<(u64, u8)> {
     let mut all = first_rank(twin);
@@ -14,7 +17,9 @@ pub fn ranked(twin: &Twin) -> Vec<(u64, u8)> {
     all.extend(bursts(&twin.ticks));
     let mut times: Vec<u64> = all.iter().map(|&(at, _)| at).collect();
     times.sort_unstable();
-    all.extend(twin.ticks.iter().filter(|tick| is_attempt(tick) && is_near(&times, tick)).map(|tick| (tick.at_ms, 3)));
+    let attempts = twin.ticks.iter().filter(|tick| is_attempt(tick));
+    let few = attempts.clone().count() <= FEW;
+    all.extend(attempts.filter(|tick| few || is_near(&times, tick)).map(|tick| (tick.at_ms, 3)));
     all.sort_unstable();
     all.dedup_by_key(|instant| instant.0);
     all

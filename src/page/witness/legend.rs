@@ -19,7 +19,7 @@ pub fn draw(picture: &Picture) -> Markup {
                 li { (key("", &lanes::glyph(kind, false))) (words::kind(kind)) }
             }
             @if twin.ticks.iter().any(|tick| tick.wrong) { li { (key("mark wrong", &html! { circle .ring r="8" {} })) "breaks a rule" } }
-            @if !twin.beliefs.is_empty() { li { (bar("belief")) "a node believes to hold the lease" } }
+            @if !twin.beliefs.is_empty() { li { (bar("belief")) "a node believes to hold the " (words::held(twin)) } }
             @if !twin.leases.is_empty() { li { (bar("lease")) "who holds it, as its store knows it" } }
             @if twin.beliefs.iter().any(|belief| belief.overlaps) { li { (clash()) "believed, and wrong" } }
         }

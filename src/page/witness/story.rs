@@ -3,6 +3,7 @@
 use crate::page::witness::axis::Axis;
 use crate::page::witness::lanes::px;
 use crate::page::witness::stamp::{Stamps, length};
+use crate::page::witness::words;
 use crate::report::twin::{Beat, Kind, Tick, Twin};
 use crate::report::words::thousands;
 use maud::{Markup, html};
@@ -93,7 +94,7 @@ fn in_a_row(row: &[&Tick]) -> String {
 }
 
 fn told(beat: &Beat) -> Line<'_> {
-    Line { at_ms: beat.at_ms, voice: &beat.voice, text: beat.text.clone(), believed: beat.believed_unix_ms, wrong: false }
+    Line { at_ms: beat.at_ms, voice: &beat.voice, text: words::attempt(&beat.text), believed: beat.believed_unix_ms, wrong: false }
 }
 
 /// Of too many lines those that are closest to what broke.

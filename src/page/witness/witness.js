@@ -29,6 +29,7 @@
       scroller: query("div.picture")[0],
       cursor: query("g.cursor")[0],
       names: Number(query("svg.names")[0].getAttribute("width")),
+      held: query("svg.names")[0].dataset.held,
       nodes: query("svg.names [data-node]").map((node) => node.dataset.node),
       bands: query("g.band").map(time),
       cuts: query("g.cut").map(time),
@@ -44,7 +45,7 @@
     const wrong = of(run.bands).concat(of(run.cuts)).map((one) => one.say);
     const says = [wrong.length ? wrong.join("; ") : "running"];
     const believes = of(run.beliefs).length > 0;
-    if (believes) says.push("believes it holds the lease");
+    if (believes) says.push("believes it holds the " + run.held);
     const granted = run.leases.some((lease) => lease.holder === node);
     const holds = now(run.leases, moment).some((lease) => lease.holder === node);
     if (believes && granted && !holds) says.push("✗ wrongly");
@@ -54,8 +55,8 @@
   const held = (moment) => {
     const leases = now(run.leases, moment);
     if (!run.leases.length) return [];
-    if (!leases.length) return [["lease", "nobody holds it"]];
-    return leases.map((lease) => [lease.host, lease.holder + " holds the lease"]);
+    if (!leases.length) return [[run.held, "nobody holds it"]];
+    return leases.map((lease) => [lease.host, lease.holder + " holds the " + run.held]);
   };
 
   const time = (line) => line.querySelector("time").textContent;

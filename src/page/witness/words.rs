@@ -1,6 +1,6 @@
 //! Names of what a page shows.
 
-use crate::report::twin::{Kind, LeaseEnd, Role, Wrong};
+use crate::report::twin::{Kind, Lease, LeaseEnd, Role, Twin, Wrong};
 
 /// What a host is.
 pub fn role(role: Role) -> &'static str {
@@ -12,6 +12,12 @@ pub fn role(role: Role) -> &'static str {
         Role::Log => "log",
         Role::Centre => "centre",
     }
+}
+
+/// What nodes hold: a claim, where only a database knows of it.
+pub fn held(twin: &Twin) -> &'static str {
+    let of_database = |lease: &Lease| twin.hosts.iter().any(|host| host.name == lease.store && host.role == Role::Database);
+    if !twin.leases.is_empty() && twin.leases.iter().all(of_database) { "claim" } else { "lease" }
 }
 
 /// What was wrong with a host.
@@ -49,6 +55,11 @@ pub fn kind(kind: Kind) -> &'static str {
         Kind::Fault => "a fault strikes",
         Kind::Broke => "a rule breaks",
     }
+}
+
+/// `#1 begins` as `attempt #1 begins`.
+pub fn attempt(text: &str) -> String {
+    if text.starts_with('#') { format!("attempt {text}") } else { text.to_owned() }
 }
 
 /// A text of at most `most` characters.

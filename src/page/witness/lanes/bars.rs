@@ -33,16 +33,17 @@ pub struct Bar {
 
 /// Bars of a host: leases that it grants, or those that it believes to hold.
 pub fn of(picture: &Picture, host: &Host) -> Vec<Bar> {
+    let held = words::held(picture.twin);
     let leases = picture.twin.leases.iter().filter(|lease| lease.store == host.name).map(|lease| {
         let ended = words::ended(lease.ended);
         let text = match overlap::votes(picture.twin, &host.name) {
             true => format!("vote for {}, {ended}", lease.holder),
-            false => format!("{} holds the lease, {ended}", lease.holder),
+            false => format!("{} holds the {held}, {ended}", lease.holder),
         };
         (lease.holder.clone(), false, (lease.from_ms, lease.to_ms), text, ended)
     });
     let beliefs = picture.twin.beliefs.iter().filter(|belief| belief.node == host.name).map(|belief| {
-        let text = format!("believes: I hold the lease ({})", belief.attempt);
+        let text = format!("believes: I hold the {held} ({})", belief.attempt);
         (belief.node.clone(), true, (belief.from_ms, belief.to_ms), text, "")
     });
     let mut all: Vec<_> = leases.chain(beliefs).collect();

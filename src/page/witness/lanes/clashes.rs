@@ -4,6 +4,7 @@ use super::bars::{BAR, HEIGHT, MOST};
 use super::shelf::{Shelf, bold};
 use super::{Lane, Picture, px};
 use crate::page::witness::overlap::{self, Overlap};
+use crate::page::witness::words;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
@@ -38,7 +39,7 @@ fn hatched<'a>(picture: &Picture, lane: &Lane<'a>, overlap: &Overlap, shelves: &
     let text = text.filter(|text| shelf.put(to - 6.0 - bold(text, 11.5), to).is_some());
     html! {
         g .overlap.(class) {
-            title { (overlap.node) " believes to hold the lease; " (told) }
+            title { (overlap.node) " believes to hold the " (words::held(picture.twin)) "; " (told) }
             rect x=(px(from)) y=(px(y)) width=(px((to - from).max(2.0))) height=(BAR) fill={ "url(#" (class) ")" } {}
             @if let Some(text) = text { text x=(px(to - 6.0)) y=(px(y + 13.0)) text-anchor="end" { (text) } }
         }
@@ -59,7 +60,7 @@ fn framed<'a>(picture: &Picture<'a>, overlap: &Overlap, shelves: &mut Shelves<'a
     let shelf = shelves.entry(&upper.host.name).or_insert_with(|| Shelf::new(1));
     html! {
         g .both {
-            title { (upper.host.name) " and " (lower.host.name) " both believe to hold the lease" }
+            title { (upper.host.name) " and " (lower.host.name) " both believe to hold the " (words::held(picture.twin)) }
             rect .area x=(px(from)) y=(px(top)) width=(px((to - from).max(3.0))) height=(px(bottom - top)) {}
             @if shelf.put(left, left + wide).is_some() {
                 rect .tag x=(px(left)) y=(px(y - 8.0)) width=(px(wide)) height="16" rx="3" {}

@@ -45,7 +45,7 @@ fn own(picture: &Picture, lane: &Lane) -> Markup {
             @for at in instants {
                 @let unix = picture.stamps.unix(at).saturating_add(error(picture.twin, &lane.host.name, at));
                 @let text = picture.stamps.time_at(unix);
-                @let left = (picture.axis.x(at) - 4.0).min(picture.axis.width - wide(&text, 11.5)).max(0.0);
+                @let left = (picture.axis.x(at) + 3.0).min(picture.axis.width - wide(&text, 11.5)).max(0.0);
                 @if shelf.put(left, left + wide(&text, 11.5) + 6.0).is_some() {
                     text x=(px(left)) y=(px(lane.own)) { (text) }
                 }
@@ -63,12 +63,13 @@ fn strip(picture: &Picture, lane: &Lane, y: f64) -> Markup {
         |&(at, error): &(u64, i64)| format!("{} {}", px(picture.axis.x(at)), px(zero - error as f64 / most as f64 * (HEIGHT / 2.0 - 5.0)));
     let line = points.iter().map(place).collect::<Vec<_>>().join("L");
     let text = said(&points);
+    let below = if points.first().is_some_and(|&(_, error)| error < 0) { y + 13.0 } else { y + HEIGHT - 5.0 };
     html! {
         g .clock.(picture.tint(name)) {
             title { (name) ": " (text) }
             line .zero x2=(px(picture.axis.width)) y1=(px(zero)) y2=(px(zero)) {}
             path d={ "M" (line) } {}
-            text x="6" y=(px(y + HEIGHT - 5.0)) { (text) }
+            text x="6" y=(px(below)) { (text) }
         }
     }
 }

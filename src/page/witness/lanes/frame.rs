@@ -81,7 +81,7 @@ fn boundaries(picture: &Picture, top: f64, bottom: f64) -> Markup {
             @let x = picture.axis.x(boundary.at_ms);
             @let text = format!("period {} ends", boundary.period);
             line .boundary x1=(px(x)) x2=(px(x)) y1=(px(top)) y2=(px(bottom + 6.0)) {}
-            @let left = (x - 4.0).min(picture.axis.width - wide(&text, 11.5)).max(0.0);
+            @let left = (x + 4.0).min(picture.axis.width - wide(&text, 11.5)).max(0.0);
             @if let Some(row) = shelf.put(left, left + wide(&text, 11.5) + 8.0) {
                 text .boundary x=(px(left)) y=(px(bottom + 17.0 + row as f64 * 13.0)) { (text) }
             }
@@ -127,7 +127,7 @@ fn times(picture: &Picture, y: f64) -> Markup {
         let text = picture.stamps.time(first);
         let wide = wide(&text, 11.5);
         let fits = |shelf: &mut Shelf, left: f64| shelf.put(left, left + wide + 6.0).map(|_| left);
-        let left = (x - 4.0).min(picture.axis.width - wide).max(0.0);
+        let left = (x + 3.0).min(picture.axis.width - wide).max(0.0);
         let Some(left) = fits(&mut shelf, left).or_else(|| fits(&mut shelf, left + LATER)) else {
             ticks.push((x, None));
             continue;
@@ -160,7 +160,7 @@ fn offsets(picture: &Picture, shelf: &mut Shelf) -> Vec<Timed> {
         for &(at, _) in instants.iter().filter(|&&(at, _)| first < at && at <= last) {
             let (x, text) = (picture.axis.x(at), format!("+{}", length(at - first)));
             let wide = wide(&text, 11.5);
-            let left = x - 4.0;
+            let left = x + 3.0;
             let fits = left + wide <= picture.axis.width && shelf.put(left, left + wide + 6.0).is_some();
             found.push((x, fits.then_some((left, text))));
         }

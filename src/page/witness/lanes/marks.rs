@@ -3,6 +3,7 @@
 use super::shelf::{Shelf, wide};
 use super::{Lane, Picture, px};
 use crate::page::witness::stamp::length;
+use crate::page::witness::words;
 use crate::report::twin::{Host, Kind, Tick};
 use maud::{Markup, html};
 
@@ -13,7 +14,9 @@ const CLOSE: f64 = 7.0;
 /// Rows of labels, at most; beginnings and ends of attempts have one less.
 const ROWS: usize = 3;
 /// Characters of a label.
-const LONGEST: usize = 34;
+const LONGEST: usize = 52;
+/// Characters of a label for which there is little room.
+const SHORT: usize = 30;
 
 /// A mark: one tick, or several of one kind that are close to each other.
 #[derive(Clone, Debug)]
@@ -103,7 +106,7 @@ fn mark(picture: &Picture, host: &Host, group: &[&Tick]) -> Mark {
         kind: first.kind,
         by,
         wrong: first.wrong,
-        label: crate::page::witness::words::short(&label, LONGEST),
+        label,
         told,
     }
 }
@@ -112,7 +115,7 @@ fn mark(picture: &Picture, host: &Host, group: &[&Tick]) -> Mark {
 fn said(host: &Host, tick: &Tick) -> String {
     match &tick.by {
         Some(by) if *by != host.name && !tick.what.starts_with(by.as_str()) => format!("{by} {}", tick.what),
-        Some(_) | None => tick.what.clone(),
+        Some(_) | None => words::attempt(&tick.what),
     }
 }
 
@@ -122,15 +125,22 @@ fn has_caption(picture: &Picture, host: &Host, at: u64) -> bool {
     band || picture.twin.cuts.iter().any(|cut| (cut.from == host.name || cut.to == host.name) && cut.from_ms == at)
 }
 
-/// Finds room for a mark's label: right of it, or left. Ends of attempts have one only if alone.
+/// Finds room for a mark's label, right of it, or left; a shorter one will do.
 fn labelled(mark: &mut Mark, shelf: &mut Shelf, width: f64) {
-    let wide = wide(&mark.label, 11.5) + 8.0;
-    let (from, to) = (mark.x - 5.0, mark.x - 5.0 + wide);
-    mark.left = to > width;
-    let (from, to) = if mark.left { (mark.x + 5.0 - wide, mark.x + 5.0) } else { (from, to) };
-    if !mark.label.is_empty() && from >= 0.0 {
-        let rows = if rank(mark.kind, mark.wrong) < 4 { ROWS } else { ROWS - 1 };
-        mark.row = shelf.put_low(from, to, rows);
+    let rows = if rank(mark.kind, mark.wrong) < 4 { ROWS } else { ROWS - 1 };
+    if mark.label.is_empty() {
+        return;
+    }
+    for most in [LONGEST, SHORT] {
+        let label = words::short(&mark.label, most);
+        let wide = wide(&label, 11.5) * if mark.wrong { 1.12 } else { 1.0 } + 8.0;
+        let left = mark.x + wide > width;
+        let (from, to) = if left { (mark.x - wide, mark.x) } else { (mark.x, mark.x + wide) };
+        let row = if from >= 0.0 { shelf.put_low(from, to, rows) } else { None };
+        if row.is_some() {
+            (mark.row, mark.left, mark.label) = (row, left, label);
+            return;
+        }
     }
 }
 
@@ -150,7 +160,7 @@ pub fn draw(picture: &Picture, lane: &Lane) -> Markup {
 
 fn label(lane: &Lane, mark: &Mark, row: usize) -> Markup {
     let y = lane.label - row as f64 * LABEL;
-    let (x, anchor) = if mark.left { (mark.x + 4.0, "end") } else { (mark.x - 4.0, "start") };
+    let (x, anchor) = if mark.left { (mark.x - 4.0, "end") } else { (mark.x + 4.0, "start") };
     html! {
         line .lead x1=(px(mark.x)) x2=(px(mark.x)) y1=(px(y + 2.0)) y2=(px(lane.line)) {}
         text x=(px(x)) y=(px(y)) text-anchor=(anchor) { (mark.label) }

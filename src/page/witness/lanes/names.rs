@@ -11,7 +11,7 @@ pub const WIDTH: f64 = 84.0;
 pub fn draw(picture: &Picture) -> Markup {
     let height = px(picture.height());
     html! {
-        svg .names aria-hidden="true" width=(WIDTH) height=(height) viewBox={ "0 0 " (WIDTH) " " (height) } {
+        svg .names aria-hidden="true" data-held=(words::held(picture.twin)) width=(WIDTH) height=(height) viewBox={ "0 0 " (WIDTH) " " (height) } {
             rect .paper width=(WIDTH) height=(height) {}
             @for lane in &picture.lanes { (name(lane)) }
         }

@@ -39,12 +39,18 @@ impl Shelf {
 
 /// How wide a bold text is, about.
 pub fn bold(text: &str, size: f64) -> f64 {
-    wide(text, size) * 1.15
+    wide(text, size) * 1.12
 }
 
 /// How wide a text is, about, at a size in pixels.
 pub fn wide(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * size * 0.54
+    let share = |c: char| match c {
+        '0'..='9' | '+' => 0.64,
+        ' ' | '.' | ',' | ':' | 'i' | 'l' | 'j' | 't' | 'f' | 'r' | '-' => 0.36,
+        'm' | 'w' | 'M' | 'W' => 0.9,
+        _ => 0.6,
+    };
+    text.chars().map(share).sum::<f64>() * size
 }
 
 #[cfg(test)]
