@@ -1,6 +1,7 @@
 //! The faults of the plan and what became of them, and what is not as usual in the deployment.
 
 use crate::page::witness::stamp::Stamps;
+use crate::page::witness::words;
 use crate::report::twin::{Planned, Twin};
 use maud::{Markup, html};
 
@@ -16,7 +17,7 @@ pub fn draw(twin: &Twin, stamps: &Stamps) -> Markup {
         }
         @if !twin.because.is_empty() {
             h3 { "What the sentence is made of" }
-            ul .because { @for event in &twin.because { li { (event) } } }
+            ul .because { @for event in &twin.because { li { (words::coded(event)) } } }
         }
     }
 }
@@ -24,13 +25,13 @@ pub fn draw(twin: &Twin, stamps: &Stamps) -> Markup {
 fn fault(planned: &Planned, stamps: &Stamps) -> Markup {
     html! {
         li {
-            (planned.what)
+            (words::coded(&planned.what))
             ul {
                 li { @match planned.fired_ms { Some(at) => { "struck at " (stamps.full(at)) } None => { "never struck" } } }
                 @if planned.fired_ms.is_some() {
                     li {
                         @match planned.felt_ms { Some(at) => { "felt at " (stamps.full(at)) } None => { "not felt by anybody" } }
-                        @if let Some(proof) = &planned.proof { ": " (proof) }
+                        @if let Some(proof) = &planned.proof { ": " (words::coded(proof)) }
                     }
                 }
             }

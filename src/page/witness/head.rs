@@ -1,7 +1,11 @@
 //! The top of the page: which run, what it comes down to, what broke.
 
+use crate::page::witness::words;
 use crate::report::twin::{Twin, Violation};
 use maud::{Markup, html};
+
+/// From how many bytes on a sentence is set smaller.
+const LONG: usize = 120;
 
 /// The top of the page.
 pub fn draw(twin: &Twin) -> Markup {
@@ -9,7 +13,7 @@ pub fn draw(twin: &Twin) -> Markup {
         header .witness {
             nav { a href="../index.html" { "← All results" } }
             p .which { b { (twin.label) } " under " b { (twin.faults) } @if !twin.about.is_empty() { span .soft { " · " (twin.about) } } }
-            h1 { (sentence(twin)) }
+            h1.long[sentence(twin).len() > LONG] { (words::coded(&sentence(twin))) }
             ul .broke { @for violation in sorted(twin) { (broke(violation)) } }
         }
     }
@@ -34,7 +38,7 @@ fn sorted(twin: &Twin) -> Vec<&Violation> {
 fn broke(violation: &Violation) -> Markup {
     html! {
         li {
-            b .letter { "✗ " (violation.letter) } " " code { (violation.rule) } " is broken: " (violation.what)
+            b .letter { "✗ " (violation.letter) } " " code { (violation.rule) } " is broken: " (words::coded(&violation.what))
         }
     }
 }

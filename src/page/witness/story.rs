@@ -35,7 +35,7 @@ pub fn list(twin: &Twin, stamps: &Stamps, axis: &Axis) -> Markup {
                 li data-t=(line.at_ms) data-x=(px(axis.x(line.at_ms))) data-wrong[line.wrong] {
                     time { (time) }
                     b { (line.voice) }
-                    span { (line.text) }
+                    span { (words::coded(&line.text)) }
                     @if let Some(unix) = line.believed { i { (stamps.time_at(unix)) } }
                 }
             }

@@ -1,6 +1,7 @@
 //! Names of what a page shows.
 
 use crate::report::twin::{Kind, Lease, LeaseEnd, Role, Twin, Wrong};
+use maud::{Markup, html};
 
 /// What a host is.
 pub fn role(role: Role) -> &'static str {
@@ -62,7 +63,36 @@ pub fn attempt(text: &str) -> String {
     if text.starts_with('#') { format!("attempt {text}") } else { text.to_owned() }
 }
 
+/// A text in which what stands between backticks is code.
+pub fn coded(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return html! { (text) };
+    }
+    html! {
+        @for (i, part) in parts.iter().enumerate() {
+            @if i % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// A text without its backticks, for where nothing can be set as code.
+pub fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
+
 /// A text of at most `most` characters.
 pub fn short(text: &str, most: usize) -> String {
     crate::report::words::fit(text, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_between_backticks_is_code_and_still_escaped() {
+        assert_eq!(coded("before `a<b` and `c`").into_string(), "before <code>a&lt;b</code> and <code>c</code>");
+        assert_eq!(coded("one ` alone").into_string(), "one ` alone");
+    }
 }

@@ -52,7 +52,7 @@ pub fn captions(picture: &Picture, host: &Host) -> Vec<Caption> {
 
 fn said(band: &Band) -> String {
     let what = if band.what.is_empty() { words::wrong(band.kind) } else { &band.what };
-    format!("{what}, {}", length(band.to_ms.saturating_sub(band.from_ms)))
+    format!("{}, {}", words::plain(what), length(band.to_ms.saturating_sub(band.from_ms)))
 }
 
 /// The bands of a lane.

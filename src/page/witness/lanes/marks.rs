@@ -94,6 +94,7 @@ fn mark(picture: &Picture, host: &Host, group: &[&Tick]) -> Mark {
         (n, Kind::Began) => format!("{n} attempts"),
         (n, Kind::Ended | Kind::Settled | Kind::Alerted | Kind::Fault | Kind::Broke) => format!("{} and {} more", said(host, first), n - 1),
     };
+    let label = words::plain(&label);
     let told = match group.len() {
         1 => format!("{} {}", picture.stamps.full(first.at_ms), first.what),
         n => format!("{} {} and {} more, within {}", picture.stamps.full(first.at_ms), first.what, n - 1, length(last.at_ms - first.at_ms)),
