@@ -70,7 +70,7 @@ fn is_attempt(tick: &Tick) -> bool {
 fn is_near(times: &[u64], tick: &Tick) -> bool {
     let (from, to) = match tick.kind {
         Kind::Ended => (tick.at_ms.saturating_sub(NEAR), tick.at_ms),
-        _ => (tick.at_ms, tick.at_ms + NEAR),
+        _ => (tick.at_ms, tick.at_ms.saturating_add(NEAR)),
     };
     let first = times.partition_point(|&at| at < from);
     times.get(first).is_some_and(|&at| at <= to)

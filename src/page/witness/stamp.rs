@@ -53,10 +53,10 @@ const UNITS: [(u64, &str); 5] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "
 /// A length of time in its largest unit, rounded: `38 min`, `4.9 h`.
 pub fn about(ms: u64) -> String {
     let Some(&(unit, name)) = UNITS.iter().find(|&&(unit, _)| ms >= unit) else { return length(ms) };
-    let tenths = (ms * 10 + unit / 2) / unit;
+    let tenths = ms.saturating_mul(10).saturating_add(unit / 2) / unit;
     match tenths % 10 {
         rest if rest > 0 && tenths < 100 => format!("{}.{rest} {name}", tenths / 10),
-        _ => format!("{} {name}", (ms + unit / 2) / unit),
+        _ => format!("{} {name}", ms.saturating_add(unit / 2) / unit),
     }
 }
 

@@ -126,3 +126,22 @@ fn the_page_asks_for_nothing_and_says_nothing() {
         assert!(!page.contains(word), "{word}");
     }
 }
+
+/// Files are edited by hand, too.
+#[test]
+fn times_that_cannot_be_are_shown_somewhere() {
+    let mut twin = samples::pause();
+    twin.origin_unix_ms = i64::MIN;
+    twin.ticks[0].at_ms = u64::MAX;
+    twin.beliefs[0].to_ms = 0;
+    twin.leases[0].from_ms = u64::MAX;
+    twin.bands[0].to_ms = 0;
+    twin.messages[0].seen_ms = Some(0);
+    twin.clocks[0].points = vec![(9, i64::MAX), (3, i64::MIN), (3, 5)];
+    twin.violations[0].at_ms = u64::MAX;
+    for ends_ms in [0, 1, twin.ends_ms, u64::MAX] {
+        twin.ends_ms = ends_ms;
+        let page = page(&twin).into_string();
+        assert!(!page.contains("NaN") && page.contains("settled-once"), "ends at {ends_ms}");
+    }
+}

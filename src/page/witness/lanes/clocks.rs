@@ -23,7 +23,10 @@ pub fn error(twin: &Twin, host: &str, at: u64) -> i64 {
     let Some(clock) = clock(twin, host) else { return 0 };
     let next = clock.points.partition_point(|&(from, _)| from <= at);
     match (next.checked_sub(1).map(|i| clock.points[i]), clock.points.get(next)) {
-        (Some((from, a)), Some(&(to, b))) => a + ((b - a) as f64 * (at - from) as f64 / (to - from) as f64).round() as i64,
+        (Some((from, a)), Some(&(to, b))) => {
+            let (from, to, a, b) = (from as f64, to as f64, a as f64, b as f64);
+            (a + (b - a) * (at as f64 - from) / (to - from)).round() as i64
+        }
         (Some((_, error)), None) | (None, Some(&(_, error))) => error,
         (None, None) => 0,
     }
@@ -57,7 +60,7 @@ fn own(picture: &Picture, lane: &Lane) -> Markup {
 fn strip(picture: &Picture, lane: &Lane, y: f64) -> Markup {
     let name = &lane.host.name;
     let points = points(picture, name);
-    let most = points.iter().map(|&(_, error)| error.abs()).max().unwrap_or(0).max(1);
+    let most = points.iter().map(|&(_, error)| error.saturating_abs()).max().unwrap_or(0).max(1);
     let zero = y + HEIGHT / 2.0;
     let place =
         |&(at, error): &(u64, i64)| format!("{} {}", px(picture.axis.x(at)), px(zero - error as f64 / most as f64 * (HEIGHT / 2.0 - 5.0)));

@@ -54,7 +54,7 @@ pub fn of(picture: &Picture, host: &Host) -> Vec<Mark> {
         }
     }
     let mut marks: Vec<Mark> = groups.iter().map(|group| mark(picture, host, group)).collect();
-    marks.sort_by(|a, b| (rank(a.kind, a.wrong), a.x).partial_cmp(&(rank(b.kind, b.wrong), b.x)).expect("no position is NaN"));
+    marks.sort_by(|a, b| rank(a.kind, a.wrong).cmp(&rank(b.kind, b.wrong)).then(a.x.total_cmp(&b.x)));
     let mut shelf = Shelf::new(ROWS);
     for mark in &mut marks {
         labelled(mark, &mut shelf, picture.axis.width);

@@ -1,9 +1,10 @@
 //! Messages as arrows, from the line of who asks to that of who is asked, and back.
 
+use super::shelf::{Shelf, wide};
 use super::{Picture, px};
 use crate::report::twin::{Message, Twin};
 use maud::{Markup, html};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Messages that are drawn, at most.
 const MOST: usize = 400;
@@ -36,9 +37,12 @@ fn place<'a>(picture: &Picture, message: &'a Message) -> (&'a str, &'a str, bool
 
 /// All arrows.
 pub fn draw(picture: &Picture) -> Markup {
+    let chosen = chosen(picture);
+    let mut shelves = BTreeMap::new();
     html! {
         g .messages {
-            @for message in chosen(picture) { (arrows(picture, message)) }
+            @for message in &chosen { (arrows(picture, message)) }
+            @for message in &chosen { (step(picture, message, &mut shelves)) }
         }
     }
 }
@@ -47,8 +51,7 @@ fn arrows(picture: &Picture, message: &Message) -> Markup {
     let (Some(from), Some(to)) = (picture.lane_of(&message.from), picture.lane_of(&message.to)) else { return html! {} };
     let x = |at: f64| picture.axis.x_of(at);
     let sent = (x(message.sent_ms as f64), from.line);
-    let turned = message.reached_ms.map(|at| at as f64).or(message.seen_ms.map(|seen| f64::midpoint(message.sent_ms as f64, seen as f64)));
-    let there = turned.map(|at| (x(at), to.line));
+    let there = arrival(message).map(|at| (x(at), to.line));
     let back = message.seen_ms.map(|at| (x(at as f64), from.line));
     html! {
         g .message.(picture.tint(&message.from)) {
@@ -60,6 +63,24 @@ fn arrows(picture: &Picture, message: &Message) -> Markup {
             }
         }
     }
+}
+
+/// The name of a step where its request arrives, if there is room for it.
+fn step<'a>(picture: &Picture, message: &'a Message, shelves: &mut BTreeMap<&'a str, Shelf>) -> Markup {
+    let (Some(lane), Some(at)) = (picture.lane_of(&message.to), arrival(message)) else { return html! {} };
+    let x = picture.axis.x_of(at);
+    let width = wide(&message.step, 10.0);
+    let shelf = shelves.entry(&message.to).or_insert_with(|| Shelf::new(1));
+    let fits = x + 10.0 + width < picture.axis.width && shelf.put(x, x + width + 14.0).is_some();
+    html! {
+        @if fits { text .step x=(px(x + 10.0)) y=(px(lane.line + 11.0)) { (message.step) } }
+    }
+}
+
+/// When a request arrives; half-way to its reply, if the server recorded nothing.
+fn arrival(message: &Message) -> Option<f64> {
+    let half = |seen: u64| f64::midpoint(message.sent_ms as f64, seen as f64);
+    message.reached_ms.map(|at| at as f64).or(message.seen_ms.map(half))
 }
 
 fn fate(message: &Message) -> &'static str {
