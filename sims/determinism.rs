@@ -100,7 +100,7 @@ fn after_a_thousand_other_seeds() {
 fn in_another_process() {
     let digest_of = |strategy: &str, class: FaultClass| {
         let told = Command::new(assert_cmd::cargo::cargo_bin!("onceproof"))
-            .args(["replay", "--strategy", strategy, "--faults", class.name(), "--seed", "11"])
+            .args(["replay", "--no-page", "--strategy", strategy, "--faults", class.name(), "--seed", "11"])
             .output()
             .expect("the program starts");
         let text = String::from_utf8(told.stdout).expect("stories are text");

@@ -83,3 +83,4 @@ mod two_commands;
 mod queue;
 mod two_environments;
 mod redlock;
+mod written_pages;

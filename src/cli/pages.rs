@@ -9,9 +9,9 @@ use crate::report::words::quoted;
 use std::path::Path;
 
 /// A witness, its page, and what that is made of, each with its place in the reports folder.
-pub fn files(name: String, kept: Kept, reports: &Path) -> [(String, String); 3] {
+pub fn files(name: String, kept: Kept) -> [(String, String); 3] {
     let Kept { witness, twin } = kept;
-    let [page, json] = of(&name, &Twin { replay: replay(&name, reports), ..twin });
+    let [page, json] = of(&name, &Twin { replay: replay(&name), ..twin });
     [(name, witness.to_toml()), page, json]
 }
 
@@ -20,10 +20,9 @@ pub fn of(name: &str, twin: &Twin) -> [(String, String); 2] {
     [(files::page_name(name), page::run(twin)), (files::twin_name(name), twins::json(twin))]
 }
 
-/// The command that replays a witness. Where the folder is on this machine is nobody's business: then it is one from within it.
-fn replay(name: &str, reports: &Path) -> String {
-    let path = if reports.is_absolute() { name.to_owned() } else { format!("{}/{name}", reports.display()) };
-    format!("onceproof replay {}", quoted(&path))
+/// The command that replays a witness, where reports are unless somebody wants them elsewhere: a page says the same wherever it is written.
+fn replay(name: &str) -> String {
+    format!("onceproof replay {}", quoted(&format!("reports/{name}")))
 }
 
 /// The front page, made of what was just made and what else is in the folder, but for what is `gone`.

@@ -94,9 +94,9 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let json = deployment::json(&outcome, &stem);
     let kept = outcome.witnesses.iter().map(|(_, name, witness)| (name.clone(), witness.to_toml()));
     let all: Vec<(String, String)> = [(deployment::name(&stem), json.clone())].into_iter().chain(kept).collect();
-    // Witnesses of an earlier run of this file, for classes that have none now.
-    let mine = FaultClass::ALL.map(|class| files::witness_name(&stem, class));
-    let gone: Vec<String> = mine.into_iter().filter(|name| !all.iter().any(|(kept, _)| kept == name)).collect();
+    // Witnesses of an earlier run of this file, for classes that have none now, and pages of replays of them.
+    let mine = FaultClass::ALL.into_iter().flat_map(|class| files::of_witness(&files::witness_name(&stem, class)));
+    let gone: Vec<String> = mine.filter(|name| !all.iter().any(|(kept, _)| kept == name)).collect();
     folder.replace(&all, &gone).map_err(Failure::usage)?;
     out::print(&if args.json { json } else { deployment::concluded(&outcome, &args.reports.display().to_string(), out::width()) })?;
     Ok(if outcome.holds() { Exit::AsExpected } else { Exit::Unexpected })

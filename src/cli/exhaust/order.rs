@@ -91,7 +91,7 @@ impl Order {
                 Page { name: strategy.name(), rules: *rules, enumeration, exhausted }
             })
             .collect();
-        let (mut files, gone) = (self.files(deployments, &pages, reports)?, self.gone(&pages));
+        let (mut files, gone) = (self.files(deployments, &pages)?, self.gone(&pages));
         files.push(pages::index(reports, &files, &gone));
         if CANCELLED.load(Ordering::SeqCst) {
             return Err(Failure::Interrupted);
@@ -110,7 +110,7 @@ impl Order {
     }
 
     /// The JSON, and a witness with its page for each kind that broke something of its own.
-    fn files(&self, deployments: &[Deployment], pages: &[Page<'_>], reports: &Path) -> Result<Vec<(String, String)>, Failure> {
+    fn files(&self, deployments: &[Deployment], pages: &[Page<'_>]) -> Result<Vec<(String, String)>, Failure> {
         let broken: Vec<_> = deployments
             .iter()
             .zip(pages)
@@ -122,7 +122,7 @@ impl Order {
         let kept = witnesses::on_threads(self.threads, &broken, |(deployment, name, class, broken)| {
             let subject: &dyn Subject = *deployment;
             let kept = report::with_twin(subject, EngineKind::Event, *class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
-            Ok(pages::files(name.clone(), kept, reports))
+            Ok(pages::files(name.clone(), kept))
         })?;
         Ok([(EXHAUST.to_owned(), exhaust::json(pages, self.faults))].into_iter().chain(kept.into_iter().flatten()).collect())
     }

@@ -78,7 +78,7 @@ impl Conclusion<'_> {
         let kept = witnesses::on_threads(self.order.threads, &broken, |&(subject, row, cell, broken)| {
             let kept = report::with_twin(subject, self.order.engine, cell.class, broken).map_err(|e| Failure::Distrust(e.to_string()))?;
             let kept = if self.order.shrinks { witnesses::smaller_twin(subject, kept, &broken.finding)? } else { kept };
-            Ok(pages::files(files::witness_name(&row.label(), cell.class), kept, self.reports))
+            Ok(pages::files(files::witness_name(&row.label(), cell.class), kept))
         })?;
         Ok([(files::VERDICTS.to_owned(), json::render(survey))].into_iter().chain(kept.into_iter().flatten()).collect())
     }

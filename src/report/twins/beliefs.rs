@@ -78,7 +78,7 @@ impl Mind<'_> {
             Event::Step { attempt, step, phase: Phase::Before } => {
                 self.asked.insert((attempt, step), at);
                 // Whether or not it is still there.
-                if step.ends_with(".release") {
+                if step.rsplit('.').next() == Some("release") {
                     self.over(attempt, at);
                 }
             }

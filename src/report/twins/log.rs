@@ -57,7 +57,7 @@ pub fn grants(view: &View<'_>) -> Vec<Held> {
 
 /// Whether a step renews a grant of the log.
 fn renews(view: &View<'_>, step: &str) -> bool {
-    step.ends_with(".renew") && matches!(view.peer(step), Some(HostId::Log(_)))
+    step.rsplit('.').next() == Some("renew") && matches!(view.peer(step), Some(HostId::Log(_)))
 }
 
 /// A renewal tells no event of its own: what shows it is that its answer was seen in time.

@@ -79,7 +79,7 @@ impl Clockwork<'_> {
     /// Whom a fault struck: what shows it at once, or whom the plan names, or who was at the step that set it off.
     fn struck(&self, n: usize, fault: Option<&Fault>) -> HostId {
         let (view, at) = (self.view, self.view.records[n].at);
-        let named = fault.and_then(|fault| target(&fault.harm));
+        let named = fault.map(|fault| target(&fault.harm));
         if let Some(Target::Host(host)) = named
             && view.shows(host)
         {
@@ -112,8 +112,8 @@ fn listed(periods: &BTreeSet<PeriodId>) -> String {
     periods.iter().map(PeriodId::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Whom a harm is aimed at; `None` where it is a lease store's.
-fn target(harm: &Harm) -> Option<Target> {
+/// Whom a harm is aimed at.
+fn target(harm: &Harm) -> Target {
     match *harm {
         Harm::Crash { host, .. }
         | Harm::Power { host, .. }
@@ -126,12 +126,12 @@ fn target(harm: &Harm) -> Option<Target> {
         | Harm::CommitFails { host }
         | Harm::SessionEnds { host }
         | Harm::Zone { host, .. }
-        | Harm::Shutdown { host, .. } => Some(host),
+        | Harm::Shutdown { host, .. } => host,
         Harm::LeaseWipe { store, .. } | Harm::LeaseEvict { store } | Harm::LeaseFailover { store, .. } | Harm::LeaseStall { store, .. } => {
-            Some(Target::Host(store))
+            Target::Host(store)
         }
-        Harm::Redeliver => Some(Target::Host(HostId::Lease)),
-        Harm::SlowStep { .. } | Harm::JobError { .. } => Some(Target::Self_),
+        Harm::Redeliver => Target::Host(HostId::Lease),
+        Harm::SlowStep { .. } | Harm::JobError { .. } => Target::Self_,
     }
 }
 
