@@ -1,7 +1,6 @@
 //! When two held the same lease, by what they believed or by what its store knew.
 
-use crate::report::twin::{Belief, Lease, Role, Twin};
-use std::collections::BTreeSet;
+use crate::report::twin::{Belief, Lease, LeaseEnd, Role, Twin};
 
 /// The lane of what most of several lease stores came to.
 const MAJORITY: &str = "majority";
@@ -78,29 +77,36 @@ fn stale(twin: &Twin) -> Vec<Overlap> {
     found
 }
 
-/// Times in which a node believed to hold a lease that nobody held. Nodes that no store ever gave
-/// a lease are left out: they believe by something else.
+/// Times in which a node still believed to hold a lease that had been taken from it, and nobody held.
 fn lapsed(twin: &Twin) -> Vec<Overlap> {
     let leases = deciding(twin);
-    let holders: BTreeSet<&str> = leases.iter().map(|lease| lease.holder.as_str()).collect();
-    let believed = twin.beliefs.iter().filter(|belief| holders.contains(belief.node.as_str()));
-    believed.flat_map(|belief| uncovered(belief, &leases)).collect()
+    twin.beliefs.iter().flat_map(|belief| uncovered(belief, &leases)).collect()
 }
 
-/// Parts of a belief in which there is no lease at all.
+/// Parts of a belief in which there is no lease at all, after the believer's own was taken.
 fn uncovered(belief: &Belief, leases: &[&Lease]) -> Vec<Overlap> {
+    let during = || leases.iter().take_while(|lease| lease.from_ms < belief.to_ms).filter(|lease| lease.to_ms > belief.from_ms);
+    let taken = during().filter(|lease| lease.holder == belief.node && is_taken(lease.ended));
+    let Some(mut at) = taken.map(|lease| lease.to_ms).min() else { return Vec::new() };
     let gap = |from_ms: u64, to_ms: u64| {
         let to_ms = to_ms.min(belief.to_ms);
         (from_ms < to_ms).then(|| Overlap { node: belief.node.clone(), other: None, from_ms, to_ms })
     };
-    let mut at = belief.from_ms;
     let mut found = Vec::new();
-    for lease in leases.iter().take_while(|lease| lease.from_ms < belief.to_ms) {
+    for lease in during() {
         found.extend(gap(at, lease.from_ms));
         at = at.max(lease.to_ms);
     }
     found.extend(gap(at, belief.to_ms));
     found
+}
+
+/// Whether a lease ended without its holder.
+fn is_taken(end: LeaseEnd) -> bool {
+    match end {
+        LeaseEnd::Expired | LeaseEnd::Deleted | LeaseEnd::Lost | LeaseEnd::Replaced => true,
+        LeaseEnd::Released | LeaseEnd::Held => false,
+    }
 }
 
 fn shared(a: (u64, u64), b: (u64, u64)) -> Option<(u64, u64)> {
@@ -137,6 +143,14 @@ mod tests {
         let [first, second] = [&twin.leases[0], &twin.leases[1]];
         assert_eq!(times, [(first.to_ms, second.from_ms), (second.to_ms, twin.beliefs[0].to_ms)]);
         assert!(lapsed.iter().all(|overlap| overlap.node == "n1"));
+    }
+
+    #[test]
+    fn who_gave_his_lease_back_is_not_wrong_until_he_hears_of_it() {
+        let mut twin = samples::pause();
+        twin.leases.truncate(1);
+        twin.leases[0].ended = LeaseEnd::Released;
+        assert_eq!(lapsed(&twin), []);
     }
 
     #[test]

@@ -20,6 +20,8 @@ struct Line<'a> {
     text: String,
     believed: Option<i64>,
     wrong: bool,
+    /// Whether the run is kept for this.
+    kept: bool,
 }
 
 /// The story as an ordered list. `x` of each line is where it is in the picture.
@@ -32,7 +34,7 @@ pub fn list(twin: &Twin, stamps: &Stamps, axis: &Axis) -> Markup {
         }
         ol .story tabindex="0" aria-label="The story" {
             @for (line, time) in lines.iter().zip(&times) {
-                li data-t=(line.at_ms) data-x=(px(axis.x(line.at_ms))) data-wrong[line.wrong] {
+                li data-t=(line.at_ms) data-x=(px(axis.x(line.at_ms))) data-wrong[line.wrong] data-kept[line.kept] {
                     time { (time) }
                     b { (line.voice) }
                     span { (words::coded(&line.text)) }
@@ -65,6 +67,7 @@ fn lines(twin: &Twin) -> (Vec<Line<'_>>, usize) {
         text: format!("✗ {} {} is broken: {}", violation.letter, violation.rule, violation.what),
         believed: None,
         wrong: true,
+        kept: violation.kept_for,
     }));
     lines.sort_by_key(|line| line.at_ms);
     thinned(lines, twin)
@@ -78,7 +81,8 @@ fn untold(twin: &Twin) -> Vec<Line<'_>> {
     ticks.retain(|tick| tick.kind != Kind::Broke && !routine(tick));
     ticks.sort_by_key(|tick| tick.at_ms);
     let rows = ticks.chunk_by(|a, b| is_payment(a) && (a.kind, &a.host, &a.by, a.wrong) == (b.kind, &b.host, &b.by, b.wrong));
-    rows.map(|row| Line { at_ms: row[0].at_ms, voice: &row[0].host, text: in_a_row(row), believed: None, wrong: row[0].wrong }).collect()
+    rows.map(|row| Line { at_ms: row[0].at_ms, voice: &row[0].host, text: in_a_row(row), believed: None, wrong: row[0].wrong, kept: false })
+        .collect()
 }
 
 fn is_payment(tick: &Tick) -> bool {
@@ -94,7 +98,14 @@ fn in_a_row(row: &[&Tick]) -> String {
 }
 
 fn told(beat: &Beat) -> Line<'_> {
-    Line { at_ms: beat.at_ms, voice: &beat.voice, text: words::attempt(&beat.text), believed: beat.believed_unix_ms, wrong: false }
+    Line {
+        at_ms: beat.at_ms,
+        voice: &beat.voice,
+        text: words::attempt(&beat.text),
+        believed: beat.believed_unix_ms,
+        wrong: false,
+        kept: false,
+    }
 }
 
 /// Of too many lines those that are closest to what broke.

@@ -34,6 +34,7 @@
       bands: query("g.band").map(time),
       cuts: query("g.cut").map(time),
       beliefs: query("g.belief").map(time),
+      wrong: query("g.overlap[data-from]").map(time),
       leases: query("g.bar.lease[data-from]").map(time),
     };
   };
@@ -44,11 +45,8 @@
     const of = (list) => now(list, moment).filter((one) => one.host === node);
     const wrong = of(run.bands).concat(of(run.cuts)).map((one) => one.say);
     const says = [wrong.length ? wrong.join("; ") : "running"];
-    const believes = of(run.beliefs).length > 0;
-    if (believes) says.push("believes it holds the " + run.held);
-    const granted = run.leases.some((lease) => lease.holder === node);
-    const holds = now(run.leases, moment).some((lease) => lease.holder === node);
-    if (believes && granted && !holds) says.push("✗ wrongly");
+    if (of(run.beliefs).length > 0) says.push("believes it holds the " + run.held);
+    if (of(run.wrong).length > 0) says.push("✗ wrongly");
     return says.join(", ");
   };
 
@@ -105,7 +103,8 @@
     run = read(which);
     scrub.max = Math.max(0, run.lines.length - 1);
     const wrong = run.lines.findIndex((line) => "wrong" in line.dataset);
-    move(Math.max(0, wrong));
+    const kept = run.lines.findIndex((line) => "kept" in line.dataset);
+    move(Math.max(0, kept < 0 ? wrong : kept));
     find("next-wrong").disabled = wrong < 0;
   };
 

@@ -15,10 +15,10 @@ pub fn role(role: Role) -> &'static str {
     }
 }
 
-/// What nodes hold: a claim, where only a database knows of it.
+/// What nodes hold: a claim, where no lease store knows of it.
 pub fn held(twin: &Twin) -> &'static str {
-    let of_database = |lease: &Lease| twin.hosts.iter().any(|host| host.name == lease.store && host.role == Role::Database);
-    if !twin.leases.is_empty() && twin.leases.iter().all(of_database) { "claim" } else { "lease" }
+    let elsewhere = |lease: &Lease| twin.hosts.iter().any(|host| host.name == lease.store && host.role != Role::Store);
+    if !twin.leases.is_empty() && twin.leases.iter().all(elsewhere) { "claim" } else { "lease" }
 }
 
 /// What was wrong with a host.

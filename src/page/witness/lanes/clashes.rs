@@ -38,7 +38,7 @@ fn hatched<'a>(picture: &Picture, lane: &Lane<'a>, overlap: &Overlap, shelves: &
     let shelf = shelves.entry(&lane.host.name).or_insert_with(|| Shelf::new(1));
     let text = text.filter(|text| shelf.put(to - 6.0 - bold(text, 11.5), to).is_some());
     html! {
-        g .overlap.(class) {
+        g .overlap.(class) data-host=(overlap.node) data-from=(overlap.from_ms) data-to=(overlap.to_ms) {
             title { (overlap.node) " believes to hold the " (words::held(picture.twin)) "; " (told) }
             rect x=(px(from)) y=(px(y)) width=(px((to - from).max(2.0))) height=(BAR) fill={ "url(#" (class) ")" } {}
             @if let Some(text) = text { text x=(px(to - 6.0)) y=(px(y + 13.0)) text-anchor="end" { (text) } }

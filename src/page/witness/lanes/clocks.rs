@@ -66,7 +66,11 @@ fn strip(picture: &Picture, lane: &Lane, y: f64) -> Markup {
         |&(at, error): &(u64, i64)| format!("{} {}", px(picture.axis.x(at)), px(zero - error as f64 / most as f64 * (HEIGHT / 2.0 - 5.0)));
     let line = points.iter().map(place).collect::<Vec<_>>().join("L");
     let text = said(&points);
-    let below = if points.first().is_some_and(|&(_, error)| error < 0) { y + 13.0 } else { y + HEIGHT - 5.0 };
+    let below = if points.iter().map(|&(_, error)| error).max_by_key(|error| error.saturating_abs()).is_some_and(|error| error < 0) {
+        y + 13.0
+    } else {
+        y + HEIGHT - 5.0
+    };
     html! {
         g .clock.(picture.tint(name)) {
             title { (name) ": " (text) }
