@@ -8,7 +8,7 @@ mod schedule;
 mod schema;
 mod state;
 
-pub use civil::{Fold, Gap, ahead_of, most_ahead_ms, scaled as scaled_zone, zone};
+pub use civil::{Fold, Gap, ahead_of, most_ahead_ms, scaled as scaled_zone};
 pub use oracle::{Board, Standing};
 pub use period::{Decides, Period};
 pub use schedule::{Calendar, Schedule, ScheduleError};

@@ -2,6 +2,10 @@
 //! clock shows. Nothing adds or compares one with the other: only the world, which owns
 //! the true calendar, converts ([`Origin`]).
 
+mod zone;
+
+pub use zone::{FARTHEST, NoZone, offset_name, zone, zone_name};
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, Sub};

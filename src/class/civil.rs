@@ -105,7 +105,7 @@ fn zone(draw: &mut Draw<'_>) -> String {
 mod tests {
     use super::*;
     use crate::class::FaultClass;
-    use crate::settlement::zone;
+    use crate::time::zone;
     use std::collections::BTreeSet;
 
     fn drawn(given: &Scenario) -> Vec<Scenario> {

@@ -81,7 +81,7 @@ impl From<Stopped> for Failure {
             Stopped::Cancelled => Failure::Interrupted,
             Stopped::NoResult { why: NoResult::Refused(_), .. } => Failure::usage(stopped),
             Stopped::NoResult { strategy, class, seed, why: NoResult::Bug(what) } => Failure::Distrust(format!(
-                "onceproof itself failed: {what}; see it with `onceproof replay --strategy {strategy} --faults {class} --seed {seed}`"
+                "onceproof itself failed: {what}, in a run of {strategy} under {class} with seed {seed}; the same command fails the same way again"
             )),
         }
     }

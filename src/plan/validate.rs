@@ -4,6 +4,7 @@
 use crate::id::{FaultId, HostId};
 use crate::plan::{Fault, FaultPlan, Harm, Target, Trigger, duration};
 use crate::step::{Step, hosts};
+use crate::time::zone;
 use std::time::Duration;
 
 /// A fault that can never strike as it is written.
@@ -98,9 +99,7 @@ impl Fault {
             Harm::Zone { .. } if self.when != Trigger::start() => {
                 Some("gives a node another time zone in the middle of the run; write `when = { at_ms = 0 }`".to_owned())
             }
-            Harm::Zone { ref zone, .. } if !is_zone(zone) => {
-                Some(format!("speaks of the unknown time zone `{zone}`; write a name or an offset, for example `Asia/Tokyo` or `+09:00`"))
-            }
+            Harm::Zone { zone: ref name, .. } if zone(name).is_err() => zone(name).err().map(|why| format!("gives a node a wrong time zone: {why}")),
             Harm::Zone { host: Target::Host(host), .. } if host.as_node().is_none() => {
                 Some(format!("gives `{host}` another time zone, but only nodes wait for boundaries; write `n0` or `all-nodes`"))
             }
@@ -146,10 +145,6 @@ impl Fault {
             }
         }
     }
-}
-
-fn is_zone(name: &str) -> bool {
-    jiff::fmt::temporal::DateTimeParser::new().parse_time_zone(name).is_ok()
 }
 
 /// What to say if the deployment has no such host.
@@ -211,7 +206,11 @@ mod tests {
             (Harm::LeaseEvict { store: HostId::Database }.when(start()), "write `store = \"lease1\"`"),
             (
                 Harm::Zone { host: Target::AllNodes, zone: "Mars/Olympus".to_owned() }.when(start()),
-                "unknown time zone `Mars/Olympus`; write a name",
+                "unknown time zone `Mars/Olympus`; write an IANA name",
+            ),
+            (
+                Harm::Zone { host: Target::AllNodes, zone: "UTC+8".to_owned() }.when(start()),
+                "the time zone `UTC+8` is neither an IANA name nor an offset",
             ),
             (
                 Harm::Zone { host: Target::Self_, zone: "UTC".to_owned() }.when(Trigger::first("work.1", Phase::After)),

@@ -96,7 +96,7 @@ fn ending(seen: &Observed, plan: &FaultPlan, calendar: &Calendar, width: usize) 
 
 /// True time in the scenario's zone: `2026-01-10 00:00:03.412`.
 pub fn local(calendar: &Calendar, at: SimTime) -> String {
-    calendar.origin.wall(at).timestamp().to_zoned(calendar.zone.clone()).strftime("%Y-%m-%d %H:%M:%S.%3f").to_string()
+    calendar.shows(at)
 }
 
 #[cfg(test)]

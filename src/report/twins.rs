@@ -23,6 +23,7 @@ use crate::plan::FaultPlan;
 use crate::report::twin::{FORMAT, Twin};
 use crate::report::{knobs, regression};
 use crate::scenario::Scenario;
+use crate::time::zone_name;
 use view::View;
 
 /// A run of which a twin is to be made.
@@ -60,7 +61,7 @@ pub fn twin(told: &Told<'_>) -> Twin {
         engine: witness.engine.name().to_owned(),
         time_scale: scenario.time_scale,
         digest: seen.run.trace.digest().to_string(),
-        zone: calendar.zone.iana_name().unwrap_or("UTC").to_owned(),
+        zone: zone_name(&calendar.zone),
         origin_unix_ms: calendar.origin.0.0,
         ends_ms: view.ends.0,
         events: view.records.len(),

@@ -26,8 +26,8 @@ use crate::plan::{FaultPlan, Harm, Moved};
 use crate::scenario::{
     CentreKnobs, DatabaseKnobs, GuardKnobs, JobLengths, LogKnobs, MisfireKnobs, NetworkKnobs, NodeKnobs, Override, Scenario,
 };
-use crate::settlement::{Calendar, Schedule, scaled_zone, zone};
-use crate::time::{SimTime, Span};
+use crate::settlement::{Calendar, Schedule, scaled_zone};
+use crate::time::{SimTime, Span, zone};
 use jiff::tz::TimeZone;
 use std::time::Duration;
 

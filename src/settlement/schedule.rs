@@ -5,7 +5,7 @@ mod text;
 use crate::id::PeriodId;
 use crate::plan::duration;
 use crate::settlement::{Fold, Gap, Period, civil};
-use crate::time::{Origin, SimTime, WallTime};
+use crate::time::{self, NoZone, Origin, SimTime, WallTime, offset_name};
 use croner::Cron;
 use croner::parser::{CronParser, Seconds};
 use jiff::civil::DateTime;
@@ -56,9 +56,9 @@ pub enum ScheduleError {
     /// The text is not a cron expression.
     #[error("`{text}` is not a cron expression ({reason}); write five fields, for example `0 0 10,25 * *`")]
     Cron { text: String, reason: String },
-    /// The zone is not in the time zone database.
-    #[error("unknown time zone `{zone}`; write an IANA name, for example `Asia/Shanghai` or `UTC`")]
-    Zone { zone: String },
+    /// There is no such zone.
+    #[error(transparent)]
+    Zone(#[from] NoZone),
     /// There is nothing to watch.
     #[error("{what} must be {bound}, not {given}")]
     Range { what: &'static str, bound: &'static str, given: String },
@@ -70,6 +70,16 @@ pub enum ScheduleError {
         "the cron expression `{text}` has two boundaries on {date}, but periods are named by the date on which they end; write one with at most one boundary a day"
     )]
     SameDay { text: String, date: jiff::civil::Date },
+    /// Two periods would end together.
+    #[error(
+        "the periods {first} and {second} of the cron expression `{text}` end at the same instant, {at}, for the zone skips the time of the first; write `gap = \"skip\"`, or a `from` behind that day"
+    )]
+    Together { text: String, first: PeriodId, second: PeriodId, at: Timestamp },
+    /// The first boundary would come before the run begins.
+    #[error(
+        "the period {first} of the cron expression `{text}` ends before the run begins, for the zone skips the time `{from}`; write a `from` that there is in the zone"
+    )]
+    Past { text: String, first: PeriodId, from: DateTime },
 }
 
 impl Default for Schedule {
@@ -122,7 +132,7 @@ impl Schedule {
     pub fn calendar(&self) -> Result<Calendar, ScheduleError> {
         match self {
             Schedule::Cron { cron, zone, from, periods, gap, fold } => {
-                let zone = civil::zone(zone)?;
+                let zone = time::zone(zone)?;
                 let start = from.to_zoned(zone.clone()).map_err(|_| ScheduleError::Range {
                     what: "`from`",
                     bound: "a representable local time",
@@ -130,7 +140,11 @@ impl Schedule {
                 })?;
                 let count = in_range(*periods)?;
                 let origin = Origin(start.timestamp().into());
-                Boundaries::of(cron, &zone, *from, (*gap, *fold))?.calendar(origin, |found| count < found.len())
+                let calendar = Boundaries::of(cron, &zone, *from, (*gap, *fold))?.calendar(origin, |found| count < found.len())?;
+                match calendar.periods.first().filter(|first| first.due <= origin.0) {
+                    Some(first) => Err(ScheduleError::Past { text: cron.clone(), first: first.id, from: *from }),
+                    None => Ok(calendar),
+                }
             }
             Schedule::Interval { every, periods } => {
                 let count = in_range(*periods)?;
@@ -151,7 +165,7 @@ impl Schedule {
     /// # Errors
     /// The zone or the cron text is no good, or has more than 1,000 boundaries until the last watched one.
     pub fn seen_with(&self, zone: Option<&str>, cron: Option<&str>, truth: &Calendar) -> Result<Calendar, ScheduleError> {
-        let other = zone.map(civil::zone).transpose()?;
+        let other = zone.map(time::zone).transpose()?;
         let there = other.clone().unwrap_or_else(|| truth.zone.clone());
         match self {
             Schedule::Cron { cron: own, from, gap, fold, .. } => {
@@ -212,6 +226,9 @@ impl Boundaries {
             if found.last().is_some_and(|last| last.id == period.id) {
                 return Err(ScheduleError::SameDay { text: self.text, date: self.at.date() });
             }
+            if let Some(last) = found.last().filter(|last| period.due <= last.due) {
+                return Err(ScheduleError::Together { text: self.text, first: last.id, second: period.id, at: period.due.timestamp() });
+            }
             found.push(period);
             again.extend(second);
             in_range(u32::try_from(found.len() - 1).unwrap_or(u32::MAX).max(1))?;
@@ -269,9 +286,28 @@ impl Calendar {
         self.periods.iter().copied().find(|p| p.id == id)
     }
 
-    /// A true time as the calendar of the deployment's zone shows it: `2026-01-10 00:02:03.924`.
+    /// A true time as the calendar of the deployment's zone shows it: `2026-01-10 00:02:03.924`, with its offset
+    /// (`2026-10-25 02:30:02.000+01:00`) where the date and time alone may be two.
     pub fn shows(&self, at: SimTime) -> String {
-        self.origin.wall(at).timestamp().to_zoned(self.zone.clone()).strftime("%F %T%.3f").to_string()
+        let zoned = self.zoned(at);
+        let shown = zoned.strftime("%F %T%.3f").to_string();
+        if self.tells_offsets(at) { shown + &offset_name(zoned.offset().seconds()) } else { shown }
+    }
+
+    /// A true time in the deployment's zone.
+    pub fn zoned(&self, at: SimTime) -> Zoned {
+        self.origin.wall(at).timestamp().to_zoned(self.zone.clone())
+    }
+
+    /// Whether a local time has to be told with its offset: the zone changes it among the boundaries, or the time comes twice.
+    pub fn tells_offsets(&self, at: SimTime) -> bool {
+        self.changes_offset() || self.zone.to_ambiguous_timestamp(self.zoned(at).datetime()).is_ambiguous()
+    }
+
+    /// Whether the zone changes its offset between the beginning and the last boundary that the run can reach.
+    pub fn changes_offset(&self) -> bool {
+        let begins = self.origin.0.timestamp();
+        self.zone.following(begins).next().is_some_and(|change| change.timestamp() <= self.beyond.due.timestamp())
     }
 
     /// When, in true time, a period truly ends.
@@ -307,6 +343,58 @@ mod tests {
                 assert_eq!(period.due, at.timestamp().into(), "{} in {zone}", period.id);
             }
         }
+    }
+
+    /// Samoa had no 30 December 2011: shifted by that day, two boundaries are one instant.
+    #[test]
+    fn two_periods_never_end_together() {
+        let at = |gap| Schedule::Cron {
+            cron: "0 12 * * *".to_owned(),
+            zone: "Pacific/Apia".to_owned(),
+            from: jiff::civil::date(2011, 12, 29).at(0, 0, 0, 0),
+            periods: 4,
+            gap,
+            fold: Fold::First,
+        };
+        let refused = at(Gap::Shift).calendar().unwrap_err().to_string();
+        assert!(refused.contains("2011-12-30 and 2011-12-31") && refused.contains("write `gap = \"skip\"`"), "{refused}");
+        for gap in [Gap::End, Gap::Skip] {
+            let calendar = at(gap).calendar().unwrap();
+            assert!(calendar.periods.windows(2).all(|two| two[0].due < two[1].due));
+        }
+    }
+
+    /// A beginning in a gap lies behind it, and the boundary at the end of the gap is past by then.
+    #[test]
+    fn no_period_ends_before_the_beginning() {
+        for (from, cron, good) in [((2, 10), "30 2 * * *", false), ((2, 10), "0 3 * * *", false), ((1, 59), "30 2 * * *", true)] {
+            let schedule = Schedule::Cron {
+                cron: cron.to_owned(),
+                zone: "America/New_York".to_owned(),
+                from: jiff::civil::date(2026, 3, 8).at(from.0, from.1, 0, 0),
+                periods: 2,
+                gap: Gap::End,
+                fold: Fold::First,
+            };
+            match schedule.calendar() {
+                Ok(calendar) => assert!(good && calendar.origin.0 < calendar.periods[0].due),
+                Err(error) => assert!(!good && error.to_string().contains("before the run begins"), "{error}"),
+            }
+        }
+    }
+
+    /// In the night on which summer time ends, a time without its offset would run backwards.
+    #[test]
+    fn a_time_that_comes_twice_is_told_with_its_offset() {
+        let at = |day| of("30 2 * * *", "Europe/Berlin", jiff::civil::date(2026, 10, day).at(0, 0, 0, 0), Gap::End, Fold::Both);
+        let autumn = at(24);
+        let first = autumn.due(autumn.periods[1]);
+        assert_eq!(autumn.shows(first), "2026-10-25 02:30:00.000+02:00");
+        assert_eq!(autumn.shows(first + 1.hours()), "2026-10-25 02:30:00.000+01:00");
+        assert_eq!(autumn.shows(SimTime::ZERO), "2026-10-24 00:00:00.000+02:00");
+        let before = at(1);
+        assert_eq!(before.shows(SimTime::ZERO), "2026-10-01 00:00:00.000");
+        assert_eq!(before.shows(SimTime::ZERO + (24 * 24 + 2).hours()), "2026-10-25 02:00:00.000+02:00", "beyond, and twice");
     }
 
     /// Midnight of 8 March 2026 does not exist in Havana: that period ends at 01:00, or there is none.

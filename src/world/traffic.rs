@@ -139,7 +139,8 @@ fn redraw(plan: &mut [Earning], since: WallTime, other: &[Earning]) {
 }
 
 fn between(rng: &mut Rng, begin: WallTime, end: WallTime) -> WallTime {
-    WallTime(rng.random_range(begin.0..end.0))
+    // A period that is over as it begins has no time in it.
+    WallTime(rng.random_range(begin.0..end.0.max(begin.0 + 1)))
 }
 
 fn beside(rng: &mut Rng, boundary: WallTime, before: bool, close: i64) -> WallTime {

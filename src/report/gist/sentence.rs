@@ -72,7 +72,8 @@ pub fn sentence(told: &[Told], finding: &Finding, calendar: &Calendar) -> String
 fn second(calendar: &Calendar, at: SimTime) -> (String, String) {
     let shown = calendar.shows(at);
     let (day, time) = shown.split_once(' ').unwrap_or((&shown, ""));
-    (day.to_owned(), time.split('.').next().unwrap_or(time).to_owned())
+    let (second, rest) = time.split_once('.').unwrap_or((time, ""));
+    (day.to_owned(), second.to_owned() + offset(rest.trim_start_matches(|c: char| c.is_ascii_digit())))
 }
 
 /// What no event tells: what did not happen, or what is wrong about the last one.
@@ -96,6 +97,9 @@ fn short(text: &str, day: Option<&str>) -> String {
             }
             short += second;
             rest = &rest[TIME.len()..];
+            let offset = offset(rest);
+            short += offset;
+            rest = &rest[offset.len()..];
         } else {
             short.push(one);
             rest = &rest[one.len_utf8()..];
@@ -108,7 +112,16 @@ fn short(text: &str, day: Option<&str>) -> String {
 const TIME: &str = "0000-00-00 00:00:00.000";
 
 fn is_time(text: &str) -> bool {
-    text.bytes().zip(TIME.bytes()).all(|(is, like)| if like == b'0' { is.is_ascii_digit() } else { is == like })
+    is_like(text, TIME)
+}
+
+/// The offset that a text begins with, if it begins with one.
+fn offset(text: &str) -> &str {
+    ["+00:00", "-00:00"].into_iter().find_map(|like| text.get(..like.len()).filter(|begins| is_like(begins, like))).unwrap_or("")
+}
+
+fn is_like(text: &str, like: &str) -> bool {
+    text.bytes().zip(like.bytes()).all(|(is, like)| if like == b'0' { is.is_ascii_digit() } else { is == like })
 }
 
 #[cfg(test)]
@@ -120,5 +133,7 @@ mod tests {
         let text = "2026-01-10 ended at 2026-01-10 00:00:00.000 − had to be settled by 2026-01-11 02:00:51.492: never";
         assert_eq!(short(text, Some("2026-01-10")), "2026-01-10 ended at 00:00:00 − had to be settled by 2026-01-11 02:00:51: never");
         assert_eq!(short("at 2026-01-10 00:00:00.000", None), "at 2026-01-10 00:00:00");
+        let twice = "from 2026-10-25 02:30:02.000+02:00 until 2026-10-25 02:30:01.000+01:00, and-so";
+        assert_eq!(short(twice, Some("2026-10-25")), "from 02:30:02+02:00 until 02:30:01+01:00, and-so");
     }
 }

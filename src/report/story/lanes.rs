@@ -7,9 +7,10 @@ use crate::report::story::beats::{Beat, State, Voice};
 use crate::report::story::clocks::Clocks;
 use crate::report::words::{fit, signed, wrap};
 use crate::settlement::Calendar;
-use crate::time::{SimTime, WallTime};
+use crate::time::{SimTime, WallTime, offset_name, zone_name};
 use crate::trace::Trace;
 use jiff::civil::Date;
+use jiff::tz::Offset;
 
 /// Columns of the true time, with the gap behind it.
 const TIME: usize = 14;
@@ -24,7 +25,8 @@ pub struct Page<'a> {
     lanes: Option<usize>,
     states: Vec<State>,
     clocks: Option<Clocks>,
-    date: Option<Date>,
+    /// The day, and the offset on it, of the last line.
+    day: Option<(Date, Offset)>,
 }
 
 impl<'a> Page<'a> {
@@ -33,13 +35,13 @@ impl<'a> Page<'a> {
         let nodes = usize::from(nodes);
         let lane = width.saturating_sub(TIME) / nodes.max(1);
         let lanes = (lane >= NARROWEST).then_some(lane.min(44));
-        Page { calendar, width, lanes, states: vec![State::Running; nodes], clocks: None, date: None }
+        Page { calendar, width, lanes, states: vec![State::Running; nodes], clocks: None, day: None }
     }
 
     /// Learns the nodes' clocks from the history, and names the lanes.
     pub fn head(&mut self, trace: &Trace) -> Vec<String> {
         self.clocks = Some(Clocks::of(trace, self.calendar));
-        let zone = self.calendar.zone.iana_name().unwrap_or("UTC").to_owned();
+        let zone = zone_name(&self.calendar.zone);
         let Some(lane) = self.lanes else {
             return vec![paint(FAINT, &fit(&format!("true time in {zone}; a node's line begins with the time it believes"), self.width))];
         };
@@ -60,18 +62,25 @@ impl<'a> Page<'a> {
         self.clocks.as_ref().map_or(0, |clocks| clocks.off(HostId::Node(node), at))
     }
 
-    /// One beat, after a line for the day if it is a new one.
+    /// One beat, after a line for the day if it is a new one, or if its offset is.
     pub fn beat(&mut self, beat: &Beat) -> Vec<String> {
         let mut lines = Vec::new();
         let now = self.zoned(self.calendar.origin.wall(beat.at));
-        if self.date != Some(now.date()) {
-            self.date = Some(now.date());
-            lines.push(paint(STRONG, &format!("── {} {}", now.date(), "─".repeat(self.width.min(100) - 14))));
+        let day = (now.date(), now.offset());
+        if self.day != Some(day) {
+            self.day = Some(day);
+            let changes = self.calendar.tells_offsets(beat.at);
+            let offset = if changes { format!("{} ", offset_name(now.offset().seconds())) } else { String::new() };
+            let rule = "─".repeat(self.width.min(100) - 14 - offset.len());
+            lines.push(paint(STRONG, &format!("── {} {offset}{rule}", now.date())));
         }
         let time = now.strftime("%H:%M:%S.%3f").to_string();
         if let Voice::Node(node, state) = beat.voice {
             let believed = WallTime(self.calendar.origin.wall(beat.at).0 + self.off(node, beat.at));
-            let text = format!("{} {}", self.zoned(believed).strftime("%H:%M:%S"), beat.text);
+            let believed = self.zoned(believed);
+            let other = believed.offset() != now.offset();
+            let offset = if other { offset_name(believed.offset().seconds()) } else { String::new() };
+            let text = format!("{}{offset} {}", believed.strftime("%H:%M:%S"), beat.text);
             lines.push(self.in_lane(&time, node, &text));
             if let Some(known) = self.states.get_mut(usize::from(node.0)) {
                 *known = state;
