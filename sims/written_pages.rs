@@ -60,7 +60,9 @@ fn pages_of_what_breaks_no_more_are_removed() {
     let desk = Desk::new();
     let stale = ["toml", "html", "json"].map(|ending| desk.path(&format!("reports/witnesses/dual-guard--calm.{ending}")));
     fs::create_dir_all(desk.path("reports/witnesses")).unwrap();
-    stale.iter().for_each(|file| fs::write(file, "old").unwrap());
+    for file in &stale {
+        fs::write(file, "old").unwrap();
+    }
     let done = desk.run(&["--strategy", "dual-guard", "--faults", "calm", "--seeds", "3"]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     assert!(stale.iter().all(|file| !file.exists()));

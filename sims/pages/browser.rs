@@ -34,6 +34,7 @@ pub struct Browser {
 ///
 /// # Panics
 /// The browser does not do what it is told, or `uses` panics.
+#[expect(clippy::disallowed_methods, reason = "a real browser answers in real time")]
 pub fn browse(test: &str, uses: impl AsyncFnOnce(&Browser)) {
     let Some(installed) = Installed::find(test) else { return };
     let driver = Driver::start(&installed);
@@ -167,6 +168,7 @@ impl Browser {
     }
 
     /// A command that only chromedriver knows.
+    #[expect(clippy::disallowed_methods, reason = "a real connection is driven on a real runtime")]
     async fn post(&self, command: &str, body: &Value) -> Value {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).await.expect("chromedriver listens");
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.expect("it speaks HTTP");
