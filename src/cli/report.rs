@@ -159,8 +159,8 @@ fn measured(criterion: Option<&Path>) -> Result<Option<(String, String)>, Failur
         return Ok(None);
     }
     let again = "run `cargo bench --bench contention` first, or name another folder with --criterion DIR";
-    let found =
-        Throughput::from_criterion(&folder.join("contention")).map_err(|e| Failure::Usage(format!("cannot read {}: {e}; {again}", folder.display())))?;
+    let found = Throughput::from_criterion(&folder.join("contention"))
+        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}; {again}", folder.display())))?;
     match found {
         None if criterion.is_some() => Err(Failure::Usage(format!("no measurements of contention in {}; {again}", folder.display()))),
         found => found.map(|found| Ok((THROUGHPUT.to_owned(), json(&found)?))).transpose(),
