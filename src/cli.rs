@@ -138,8 +138,9 @@ struct VerifyArgs {
     /// Only a part of the runs, such as 2/3, for `onceproof merge`: written to shard-2-of-3.json, without a verdict
     #[arg(long, value_name = "I/N", conflicts_with_all = ["budget", "until_bound"], value_parser = numbers::shard, allow_hyphen_values = true)]
     shard: Option<Shard>,
-    /// What to print: the table, or the verdicts as JSON, as `JUnit` XML, or as Markdown for the page of a CI job
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    /// What to print: table, json (verdicts.json), junit (XML, a test case for each cell) or markdown (for the page of a
+    /// CI job)
+    #[arg(long, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
     format: Format,
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]

@@ -36,6 +36,18 @@ fn an_older_folder_becomes_pages_of_today() {
     assert_eq!(snapshot(&desk.path("old")), pages);
 }
 
+/// Pages that were lost, or came of an older program, are made anew: byte by byte what the sweep wrote.
+#[test]
+fn pages_made_anew_are_those_that_the_sweep_wrote() {
+    let (desk, _) = Desk::with_witness();
+    let written = snapshot(&desk.path("reports"));
+    for page in ["reports/index.html", "reports/witnesses/no-guard--calm.html"] {
+        fs::write(desk.path(page), "an older page").unwrap();
+    }
+    assert_eq!(text(&desk.run(&["report"]).stdout), "written: reports/index.html, and 1 page of a run in reports/witnesses\n");
+    assert_eq!(snapshot(&desk.path("reports")), written);
+}
+
 /// A file that cannot be read is named, with line and column; every page stays as it was.
 #[test]
 fn a_bad_file_is_named_with_its_place_and_no_page_is_lost() {

@@ -18,7 +18,7 @@ pub enum Format {
     Table,
     /// The text of verdicts.json, for programs
     Json,
-    /// `JUnit` XML: a test case for each cell
+    /// A test case for each cell, as CI systems read them
     Junit,
     /// A summary for the page of a CI job
     Markdown,

@@ -22,21 +22,21 @@ const THROUGHPUT: &str = "throughput.json";
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
-  onceproof report                               reports/index.html and reports/witnesses/*.html, from the JSON beside them
-  onceproof report old-reports                   the same of an older sweep, also of an older version
+  onceproof report                               reports/index.html, reports/witnesses/*.html
+  onceproof report old-reports                   of another folder, also of an older version
   onceproof report --format junit >junit.xml     a test case for each cell of verdicts.json
   onceproof report --format markdown >>\"$GITHUB_STEP_SUMMARY\"
-  onceproof report --criterion target/criterion  with what `cargo bench --bench contention` measured
+  onceproof report --criterion target/criterion  with throughput, as criterion measured it
 
 Exit codes:
   0  written, or printed; what the verdicts say changes nothing
-  2  a file cannot be read, there is none, or the output cannot be written; then every page is as it was")]
+  2  wrong usage, a file is missing or cannot be read, or the output cannot be written; every page is as it was")]
 pub struct ReportArgs {
     /// The reports folder
     #[arg(value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
-    /// html: pages in the folder. The others print what verdicts.json says
-    #[arg(long, value_name = "FORMAT", default_value = "html")]
+    /// html (pages in the folder), or what to print of verdicts.json: junit, markdown or json
+    #[arg(long, value_name = "FORMAT", default_value = "html", hide_possible_values = true)]
     format: Form,
     /// What criterion has measured, for throughput.json [default: target/criterion, if it is there]
     #[arg(long, value_name = "DIR")]
