@@ -2,13 +2,16 @@
 //! and what no grant can keep a sleeper from.
 
 use crate::stage::{Played, after, before, both, both_made, both_of, cut, fault, one_period, pause};
+use onceproof::class::FaultClass;
+use onceproof::explore::Staged;
 use onceproof::id::{HostId, Letter};
 use onceproof::plan::{FaultPlan, Harm, Moved, Target, Trigger};
 use onceproof::scenario::Scenario;
 use onceproof::seed::Seed;
 use onceproof::time::{SimTime, Span};
 use onceproof::trace::{Belief, Event};
-use onceproof::world::Deployment;
+use onceproof::world::{Deployment, EngineKind};
+use std::collections::BTreeSet;
 
 fn is_grant(event: &Event) -> bool {
     matches!(event, Event::LogGranted { .. })
@@ -52,6 +55,51 @@ fn one_node_settles_and_the_log_knows() {
             assert_eq!((played.settlements(), played.believed(Belief::Settled)), (1, 1));
             played.holds();
         });
+    }
+}
+
+/// Nothing fails and latencies are short: one leader, no election, and a grant within seconds, whatever the seed.
+#[test]
+fn a_healthy_log_grants_at_once() {
+    for strategy in ["consensus-log", "consensus-lease"] {
+        let deployment = Deployment::new(&one_period(strategy), EngineKind::Event).expect("the default scenario is good");
+        for seed in (1..=200).map(Seed) {
+            let run = deployment.run(seed, &FaultPlan::none()).expect("a calm run can be simulated");
+            let events = || run.trace.records().iter();
+            let leaderships = events().filter(|r| matches!(r.event, Event::LogLeads { .. })).count();
+            assert_eq!(leaderships, 1, "{strategy}, seed {seed}");
+            let asked = events().find(|r| matches!(r.event, Event::Step { step: "log.grant", .. })).expect("somebody asks").at;
+            let granted = events().find(|r| is_grant(&r.event)).expect("somebody is granted").at;
+            assert!(granted.since(asked) < 5.seconds(), "{strategy}, seed {seed}: granted after {:?}", granted.since(asked));
+        }
+    }
+}
+
+/// A leadership is told when its leader is elected, not when somebody catches up with it: once, and no two at a time.
+#[test]
+fn a_leadership_is_told_when_it_begins() {
+    for strategy in ["consensus-log", "consensus-lease"] {
+        let deployment = Deployment::new(&Scenario::calm(strategy), EngineKind::Event).expect("the default scenario is good");
+        let mut leaderships = 0;
+        for seed in (1..=40).map(Seed) {
+            let staged = Staged::of(&deployment, FaultClass::LogFault, seed);
+            let run = staged.run(seed, &staged.plan(FaultClass::LogFault, seed)).expect("the catalogue is well behaved");
+            let (mut times, mut terms, mut down) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+            for record in run.trace.records() {
+                match record.event {
+                    Event::Crashed { host } | Event::PoweredOff { host } | Event::Paused { host } => drop(down.insert(host)),
+                    Event::Booted { host, .. } | Event::Resumed { host } => drop(down.remove(&host)),
+                    Event::LogLeads { host, term } => {
+                        leaderships += 1;
+                        assert!(times.insert(record.at), "{strategy}, seed {seed}: two begin to lead at {:?}", record.at);
+                        assert!(terms.insert((term, host)), "{strategy}, seed {seed}: {host} twice in term {term}");
+                        assert!(!down.contains(&host), "{strategy}, seed {seed}: {host} is down");
+                    }
+                    _ => {}
+                }
+            }
+        }
+        assert!(leaderships > 50, "{strategy}: {leaderships} leaderships: nothing tested");
     }
 }
 

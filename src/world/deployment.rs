@@ -169,7 +169,7 @@ impl Deployment {
 
     fn run_from(&self, seed: Seed, plan: &FaultPlan, reseed: Option<Reseed>) -> Result<Run, Refused> {
         let faults = Faults::new(plan);
-        let stores = Stores::new(self, faults.most_behind());
+        let stores = Stores::new(self, seed, faults.most_behind());
         let (leases, database) = (stores.leases.clone(), Rc::clone(&stores.database));
         let calendar = Arc::clone(&self.calendar);
         let world = World::new(seed, &self.hosts(), calendar, faults, leases, database, self.strategy.steps());
@@ -345,7 +345,7 @@ struct Stores {
 
 impl Stores {
     /// `most_behind` is how far a replica of a lease store may be behind, if the plan promotes one.
-    fn new(deployment: &Deployment, most_behind: Option<Duration>) -> Stores {
+    fn new(deployment: &Deployment, seed: Seed, most_behind: Option<Duration>) -> Stores {
         let database = || {
             Database::new(&DatabaseSetup {
                 players: deployment.scenario.players,
@@ -360,7 +360,7 @@ impl Stores {
         Stores {
             elsewhere: hosts.contains(&HostId::DatabaseElsewhere).then(database),
             leases: (0..=further).map(|_| Rc::new(RefCell::new(LeaseStore::replicated(most_behind)))).collect(),
-            log: LogState::of_all(),
+            log: LogState::of_all(seed.fork("log").0),
             database: database(),
             payouts: Rc::new(RefCell::new(PayoutLedger::keeping(deployment.scenario.payout.key_retention))),
         }

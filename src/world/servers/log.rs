@@ -50,24 +50,16 @@ pub struct LogState {
 }
 
 impl LogState {
-    /// The states of all members of a log in which nothing has been written.
-    pub fn of_all<const N: usize>() -> [LogState; N] {
-        let untold = Rc::new(Cell::new(0));
-        std::array::from_fn(|_| LogState { disk: Rc::new(RefCell::new(Disk::formed())), untold: Rc::clone(&untold) })
+    /// The states of all members of a log in which nothing has been written. `drawn` says who leads it.
+    pub fn of_all<const N: usize>(drawn: u64) -> [LogState; N] {
+        let (untold, leader) = (Rc::new(Cell::new(0)), drawn % N as u64);
+        std::array::from_fn(|_| LogState { disk: Rc::new(RefCell::new(Disk::formed(leader))), untold: Rc::clone(&untold) })
     }
 }
 
 /// The process of a member: accepts connections for as long as it lives.
 pub async fn serve(host: Rc<dyn Host>, id: u8, state: LogState, knobs: LogKnobs) {
-    let member = Rc::new(Member {
-        host: Rc::clone(&host),
-        id,
-        state,
-        knobs,
-        raft: Mutex::default(),
-        written: Cell::default(),
-        stands: Cell::default(),
-    });
+    let member = Rc::new(Member { host: Rc::clone(&host), id, state, knobs, raft: Mutex::default(), written: Cell::default() });
     let Ok(mut listener) = host.listen().await else { return };
     while let Ok((stream, by)) = listener.accept().await {
         runtime::spawn(&host, "log-connection", Rc::clone(&member).connection(Wire::new(stream), by));
@@ -84,8 +76,6 @@ struct Member {
     raft: Mutex<Option<Raft<Types>>>,
     /// When something was written last, or this member began to work, by what its clock has counted.
     written: Cell<Duration>,
-    /// It stands for election because a client asked.
-    stands: Cell<bool>,
 }
 
 type Failure = Fatal<u64>;
@@ -126,28 +116,17 @@ impl Member {
         }
     }
 
-    /// What a client asks. If nobody is known to lead, this member stands for election at once.
+    /// What a client asks. If nobody is known to lead, this member waits for a leader for as long as a heartbeat.
     async fn client(self: &Rc<Self>, command: Command, by: HostId) -> Result<Reply, Failure> {
         let raft = self.at_work().await?;
         self.touch();
         let mut reply = self.write(&raft, command, by).await?;
-        if reply != Reply::NoLeader {
-            return Ok(reply);
-        }
-        // Whoever asks meanwhile waits for the same election.
-        let stands = !self.stands.replace(true);
-        if stands {
-            raft.trigger().elect().await?;
-        }
         for _ in 0..LOOKS {
-            self.host.sleep(self.knobs.heartbeat / LOOKS).await;
-            reply = self.write(&raft, command, by).await?;
             if reply != Reply::NoLeader {
                 break;
             }
-        }
-        if stands {
-            self.stands.set(false);
+            self.host.sleep(self.knobs.heartbeat / LOOKS).await;
+            reply = self.write(&raft, command, by).await?;
         }
         Ok(reply)
     }

@@ -48,12 +48,14 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The disk of a member of a log that was formed before the run: its first entry says who its members are.
-    pub fn formed() -> Disk {
+    /// The disk of a member of a log that was formed before the run: its first entry says who its
+    /// members are, and they have elected `leader`. A log without one would begin its life with
+    /// every member that is asked first standing against the others.
+    pub fn formed(leader: u64) -> Disk {
         let members = (0..u64::from(MEMBERS)).collect();
         let first = Entry { log_id: Id::default(), payload: EntryPayload::Membership(Membership::new(vec![members], ())) };
         Disk {
-            vote: None,
+            vote: Some(Vote::new_committed(1, leader)),
             entries: BTreeMap::from([(0, first)]),
             committed: None,
             purged: None,
@@ -69,8 +71,7 @@ impl Disk {
         let place = Place { index: entry.log_id.index, through: HostId::Log(entry.log_id.leader_id.node_id as u8) };
         self.applied = Some(entry.log_id);
         match entry.payload {
-            // What a new leader writes first.
-            EntryPayload::Blank => (None, Some(Event::LogLeads { host: place.through, term: entry.log_id.leader_id.term })),
+            EntryPayload::Blank => (None, None),
             EntryPayload::Membership(members) => {
                 self.membership = StoredMembership::new(Some(entry.log_id), members);
                 (None, None)
@@ -80,6 +81,19 @@ impl Disk {
                 (Some(answer), told)
             }
         }
+    }
+
+    /// Writes entries down; the terms in which `member` begins to lead with them: a new leader writes a blank first.
+    fn append(&mut self, member: HostId, entries: impl IntoIterator<Item = Entry<Types>>) -> Vec<u64> {
+        let mut terms = Vec::new();
+        for entry in entries {
+            let leader = entry.log_id.leader_id;
+            if matches!(entry.payload, EntryPayload::Blank) && HostId::Log(leader.node_id as u8) == member {
+                terms.push(leader.term);
+            }
+            self.entries.insert(entry.log_id.index, entry);
+        }
+        terms
     }
 
     #[expect(clippy::result_large_err, reason = "it is the crate's own error, and its traits want it as it is")]
@@ -141,7 +155,9 @@ impl RaftLogStorage<Types> for Open {
         I: IntoIterator<Item = Entry<Types>> + OptionalSend,
         I::IntoIter: OptionalSend,
     {
-        self.disk.borrow_mut().entries.extend(entries.into_iter().map(|entry| (entry.log_id.index, entry)));
+        let host = self.host.id();
+        let terms = self.disk.borrow_mut().append(host, entries);
+        terms.into_iter().for_each(|term| self.host.record(Event::LogLeads { host, term }));
         callback.log_io_completed(Ok(()));
         Ok(())
     }
