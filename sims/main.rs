@@ -79,6 +79,7 @@ mod slot_key;
 mod shutdown;
 mod slow_clock;
 mod stale_claim;
+mod the_dead;
 mod two_commands;
 mod queue;
 mod two_environments;

@@ -17,6 +17,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 /// One host.
+#[derive(Clone)]
 pub(super) struct SimHost {
     pub(super) id: HostId,
     pub(super) world: Rc<World>,
@@ -88,8 +89,9 @@ impl Host for SimHost {
     }
 
     fn record(&self, event: Event) {
-        // What another environment's database does is no part of this history.
-        if self.id != HostId::DatabaseElsewhere {
+        // What another environment's database does is no part of this history, and a node that is down says nothing.
+        let silent = self.id == HostId::DatabaseElsewhere || (self.id.as_node().is_some() && self.world.is_down(self.id));
+        if !silent {
             self.world.told_by(self.id, event);
         }
     }
@@ -99,6 +101,39 @@ impl Host for SimHost {
     }
 
     fn step(
+        &self,
+        attempt: AttemptId,
+        step: StepName,
+        phase: Phase,
+        peer: Option<HostId>,
+    ) -> Option<LocalBoxFuture<'static, Result<(), JobError>>> {
+        if self.world.runs(self.id) {
+            return self.reached(attempt, step, phase, peer);
+        }
+        // It was struck in this very poll, by a step that the same task makes beside this one.
+        let host = self.clone();
+        Some(Box::pin(async move {
+            give_way().await;
+            match host.reached(attempt, step, phase, peer) {
+                Some(strike) => strike.await,
+                None => Ok(()),
+            }
+        }))
+    }
+
+    fn not_offered(&self, what: String) {
+        self.world.not_offered(self.id, what);
+    }
+
+    fn under_way(&self) -> LocalBoxFuture<'static, ()> {
+        // Half of the smallest latency, in whole milliseconds. Even a sleep of nothing lets everybody run who can.
+        self.engine.sleep(Duration::from_millis(millis(self.engine.min_latency()) / 2))
+    }
+}
+
+impl SimHost {
+    /// A process that runs has come to this phase of a step.
+    fn reached(
         &self,
         attempt: AttemptId,
         step: StepName,
@@ -118,32 +153,22 @@ impl Host for SimHost {
             return None;
         }
         // It strikes when the future is polled: in the middle of a step, that is after the request has left.
-        let (world, engine, id) = (Rc::clone(&self.world), Rc::clone(&self.engine), self.id);
+        let host = self.clone();
         Some(Box::pin(async move {
             if phase == Phase::Sent {
-                world.record(Event::Step { attempt, step, phase });
+                host.world.record(Event::Step { attempt, step, phase });
             }
-            match world.strike_at(place, due) {
+            match host.world.strike_at(place, due) {
                 Blow::None => {}
                 Blow::Slow(extra) => {
-                    let slowed = SimHost { id, world, engine };
-                    slowed.sleep(extra).await;
-                    slowed.record(Event::GoesOn { attempt, step });
+                    host.sleep(extra).await;
+                    host.record(Event::GoesOn { attempt, step });
                 }
                 Blow::Fail(error) => return Err(error),
                 Blow::Yield => give_way().await,
             }
             Ok(())
         }))
-    }
-
-    fn not_offered(&self, what: String) {
-        self.world.not_offered(self.id, what);
-    }
-
-    fn under_way(&self) -> LocalBoxFuture<'static, ()> {
-        // Half of the smallest latency, in whole milliseconds. Even a sleep of nothing lets everybody run who can.
-        self.engine.sleep(Duration::from_millis(millis(self.engine.min_latency()) / 2))
     }
 }
 

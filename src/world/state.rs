@@ -265,6 +265,11 @@ impl World {
         !state.down && state.paused_by.is_none()
     }
 
+    /// Whether a host has no process.
+    pub(super) fn is_down(&self, host: HostId) -> bool {
+        self.hosts.borrow()[host.index()].down
+    }
+
     /// What a node is doing, or, for a server that all of them need, any node.
     fn doing(&self, host: HostId) -> Doing {
         let hosts = self.hosts.borrow();
