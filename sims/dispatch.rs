@@ -38,6 +38,19 @@ fn a_dead_nodes_run_is_given_to_another() {
     });
 }
 
+/// A node dies with its run and is soon back: it waits for the timeout as the others do, who asked all along.
+#[test]
+fn a_node_that_comes_back_is_given_its_run_no_sooner() {
+    both("dispatch-center", &fault(Harm::Crash { host: Target::Self_, back_after: 1.minutes() }, before("work.3")), |played| {
+        let given: Vec<_> = played.records().iter().filter(|r| matches!(r.event, Event::Dispatched { .. })).map(|r| r.at).collect();
+        let [first, again] = given[..] else { panic!("given {} times", given.len()) };
+        let timeout = played.scenario().centre.timeout;
+        assert!(again.since(first) >= timeout, "given again after {:?}, timeout {timeout:?}", again.since(first));
+        assert_eq!(played.settlements(), 1);
+        played.holds();
+    });
+}
+
 /// The centre dies in the middle of a job and forgets its run: whoever has it settles, and the others find nothing to do.
 #[test]
 fn a_centre_that_forgets_gives_nothing_twice() {

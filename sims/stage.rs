@@ -123,6 +123,11 @@ pub struct Played {
 }
 
 impl Played {
+    /// What was deployed: on turmoil, scaled down.
+    pub fn scenario(&self) -> &Scenario {
+        self.deployment.scenario()
+    }
+
     /// When its period truly ended.
     pub fn due(&self) -> SimTime {
         self.deployment.calendar().due(self.deployment.calendar().periods[0])

@@ -35,7 +35,7 @@ impl Strategy for DispatchCentre {
     }
 
     fn about(&self) -> &'static str {
-        "a centre gives each run to one node that asks, and to the next one if it hears nothing for 10 min; its memory dies with it"
+        "a centre gives each run to one node that asks, and again to whoever asks if it hears nothing for 10 min; its memory dies with it"
     }
 
     fn policy(&self) -> Policy {

@@ -1,8 +1,12 @@
 //! The dispatch centre: when a period ends by its clock it makes a run of it, gives the run to one
 //! worker, and calls it failed when the worker has said nothing for too long.
 //!
-//! All of it is in memory, as published: runs, whose they are, and since when. A boundary that
+//! All of it is in memory, as published: runs, and since when they are somebody's. A boundary that
 //! passes while its process is down never becomes a run.
+//!
+//! Until the timeout nobody is given a run again, not even the worker that has it and asks anew
+//! because it has died in between: as with a visibility timeout (Celery on Redis, SQS), where a
+//! message that was handed out is nobody's until then, whoever asks.
 
 use crate::host::Host;
 use crate::id::HostId;
@@ -23,8 +27,8 @@ use std::time::Duration;
 enum Run {
     /// Nobody has it.
     Open,
-    /// It is a worker's, since its clock had counted so much.
-    Assigned { to: HostId, since: Duration },
+    /// It is some worker's, since the centre's clock had counted so much.
+    Assigned { since: Duration },
     /// It is done.
     Done,
 }
@@ -106,11 +110,11 @@ impl Centre {
         };
         match *run {
             Run::Done => return (Told::Nothing, None),
-            // Who asks again for what is his has lost his memory, or his attempt.
-            Run::Assigned { to, since } if to != by && now.saturating_sub(since) < self.timeout => return (Told::Wait, None),
+            // Also whoever has it: he has lost his memory, and may have a twin that still works.
+            Run::Assigned { since, .. } if now.saturating_sub(since) < self.timeout => return (Told::Wait, None),
             Run::Open | Run::Assigned { .. } => {}
         }
-        *run = Run::Assigned { to: by, since: now };
+        *run = Run::Assigned { since: now };
         (Told::Assigned, Some(Event::Dispatched { to: by, period: crate::id::PeriodId(period) }))
     }
 
@@ -147,8 +151,9 @@ mod tests {
         let (mut centre, run, _) = centre();
         let mut take = |by, minute: u64| centre.answer(Ask::Take(run), by, minute.minutes()).0;
         assert_eq!([take(A, 0), take(B, 9), take(B, 10), take(A, 11)], [Told::Assigned, Told::Wait, Told::Assigned, Told::Wait]);
-        assert_eq!(centre.answer(Ask::Done(run), A, 12.minutes()).0, Told::Nothing);
-        assert_eq!(centre.answer(Ask::Take(run), B, 30.minutes()).0, Told::Nothing, "done, whoever said so");
+        assert_eq!([take(B, 19), take(B, 20)], [Told::Wait, Told::Assigned], "whoever has it waits for the timeout as well");
+        assert_eq!(centre.answer(Ask::Done(run), A, 21.minutes()).0, Told::Nothing);
+        assert_eq!(centre.answer(Ask::Take(run), B, 40.minutes()).0, Told::Nothing, "done, whoever said so");
     }
 
     #[test]
