@@ -80,3 +80,66 @@ impl Expectation {
         Expectation::Must { class, letters, because, plan }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Harm;
+    use crate::scenario::Rules;
+    use crate::seed::Seed;
+    use crate::strategy::{self, Strategy};
+    use std::collections::HashSet;
+    use std::mem::discriminant;
+
+    /// What a claim has to say if its plan has such a fault and its class has none.
+    fn word(harm: &Harm) -> &'static str {
+        match harm {
+            Harm::SlowStep { .. } | Harm::Late { .. } => "late",
+            Harm::Crash { .. } => "dies",
+            Harm::Power { .. } => "loses power",
+            Harm::Pause { .. } => "stops",
+            Harm::Partition { .. } | Harm::ReplyLost { .. } => "is cut",
+            Harm::JobError { .. } => "fails",
+            Harm::ClockOffset { .. } | Harm::ClockDrift { .. } | Harm::Zone { .. } => "clock",
+            Harm::LeaseWipe { .. } | Harm::LeaseEvict { .. } | Harm::LeaseFailover { .. } => "forgets",
+            Harm::LeaseStall { .. } => "busy",
+            Harm::CommitFails { .. } => "refused",
+            Harm::SessionEnds { .. } => "session",
+            Harm::Shutdown { .. } => "told to stop",
+            Harm::Redeliver => "again",
+        }
+    }
+
+    /// Whether a class draws faults of this kind against a strategy, in a few hundred plans.
+    fn drawn(
+        class: FaultClass,
+        strategy: &dyn Strategy,
+        scenario: &Scenario,
+        calendar: &Calendar,
+    ) -> HashSet<std::mem::Discriminant<Harm>> {
+        let plan = |n| class.plan(Seed(5).nth(n), scenario, calendar, strategy.steps());
+        (0..300).flat_map(|n| plan(n).faults).map(|fault| discriminant(&fault.harm)).collect()
+    }
+
+    /// A claim about a class whose plan needs a fault of another kind as well says so: the class alone would not show it.
+    #[test]
+    fn what_a_plan_needs_besides_its_class_is_said() {
+        let mut besides = 0;
+        for strategy in strategy::catalogue() {
+            let scenario = Scenario::calm(strategy.name());
+            let calendar = scenario.schedule.calendar().expect("the default schedule is good");
+            for rules in std::iter::once(Rules::default()).chain(strategy.also_under().iter().copied()) {
+                for claim in strategy.expectations(rules) {
+                    let Expectation::Must { class, because, plan, .. } = claim else { continue };
+                    let own = drawn(class, *strategy, &scenario, &calendar);
+                    for fault in plan(&scenario, &calendar).faults.iter().filter(|fault| !own.contains(&discriminant(&fault.harm))) {
+                        besides += 1;
+                        let (name, said) = (strategy.name(), word(&fault.harm));
+                        assert!(because.contains(said), "{name} under {class}: say `{said}`, for {fault:?}, in: {because}");
+                    }
+                }
+            }
+        }
+        assert!(besides > 0, "no plan needs anything besides: the test reads the wrong list");
+    }
+}

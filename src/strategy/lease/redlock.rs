@@ -163,7 +163,7 @@ impl Strategy for Redlock {
             Expectation::must(
                 FaultClass::LeaseLoss,
                 &[Letter::D],
-                "three of five stores forget the lock after the holder's last look and grant it again, and both settle",
+                "three of five stores forget the lock after the last look of a holder whose transaction begins late; they grant it again, and both settle",
                 pinned::most_emptied_before_the_transaction,
             ),
         ]

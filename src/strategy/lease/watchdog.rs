@@ -189,7 +189,7 @@ impl Strategy for LeaseWatchdog {
                 Expectation::Must {
                     class: FaultClass::LeaseLoss,
                     letters: &[Letter::D],
-                    because: "the store forgets the lease after the holder's last look and grants it again, and both settle",
+                    because: "the store forgets the lease after the last look of a holder whose transaction begins late; it grants it again, and both settle",
                     plan: pinned::emptied_before_the_transaction,
                 },
                 SETTLES_BY_ITS_OWN_ZONE,

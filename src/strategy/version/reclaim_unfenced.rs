@@ -134,7 +134,7 @@ impl Strategy for ReclaimUnfenced {
             Expectation::must(
                 FaultClass::Shutdown,
                 twice,
-                "whoever is told to stop beats no longer and works on, another claims and settles, and so does the first",
+                "whoever is told to stop beats no longer and works on; its job is late, another claims and settles, and so does the first",
                 pinned::stopped_renewals_first_in_a_slow_job,
             ),
             Expectation::Must { class: FaultClass::JobError, letters: &[Letter::L], because: "failed is final", plan: pinned::job_error },
