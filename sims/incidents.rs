@@ -2,7 +2,7 @@
 
 use onceproof::incident::{self, Damage, Evidence, Incident};
 use onceproof::plan::{Fault, Trigger};
-use onceproof::report::incident::Rerun;
+use onceproof::report::incident::{Rerun, tell_unexpressed};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
@@ -21,6 +21,30 @@ fn surprise(incident: &Incident) -> Result<Option<String>, String> {
     let (broken, fixed) = (incident.broken().map_err(|e| e.to_string())?, incident.fixed().map_err(|e| format!("the fix: {e}"))?);
     let (seen, mended) = (broken.observe().map_err(|e| e.to_string())?, fixed.observe().map_err(|e| format!("the fix: {e}"))?);
     Ok(Rerun { incident, broken: (&broken, &seen), fixed: (&fixed, &mended) }.surprise())
+}
+
+/// A fix is tried under the faults of its incident, or there is a reason, and then they really cannot strike it.
+#[test]
+fn a_fix_is_tried_under_the_same_faults_or_says_why_not() {
+    for incident in incident::all() {
+        let Incident { id, fix, plan, .. } = incident;
+        assert_eq!(fix.plan.is_some(), fix.other_plan.is_some(), "{id}: another plan needs its reason in `other_plan`");
+        if fix.plan.is_some() {
+            let fixed = incident.fixed().unwrap_or_else(|e| panic!("{id}: {e}"));
+            assert!(fixed.deployment.check_plan(plan).is_err(), "{id}: the same plan can strike the fix; leave `fix.plan` out");
+        }
+    }
+}
+
+/// Whose story is asked for by number is told, reproduced or not.
+#[test]
+fn a_report_that_is_not_reproduced_tells_its_reason() {
+    let report = incident::unexpressed_one("b05").expect("it is in the list");
+    let told = tell_unexpressed(report, 200);
+    for part in [report.title.as_str(), report.source.as_str(), "Not reproduced: "] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert!(incident::unexpressed_one("B40").is_none());
 }
 
 /// What breaks is the kind of damage that was reported.

@@ -48,7 +48,6 @@ incidents! {
     "B38"
     "B40"
     "B41"
-    "B43"
     "B44"
     "B46"
     "B49"
@@ -139,6 +138,11 @@ pub fn unexpressed() -> &'static [Unexpressed] {
     REST.get_or_init(|| {
         Unexpressed::read(include_str!("incident/unexpressed.toml")).unwrap_or_else(|what| panic!("src/incident/unexpressed.toml: {what}"))
     })
+}
+
+/// The report with this number, in letters of any case, if it is one of those.
+pub fn unexpressed_one(id: &str) -> Option<&'static Unexpressed> {
+    unexpressed().iter().find(|report| report.id.eq_ignore_ascii_case(id))
 }
 
 /// A run of an incident that can be made.

@@ -5,7 +5,7 @@ use crate::cli::{Exit, names, out};
 use crate::explore::Observed;
 use crate::explore::observe::NoResult;
 use crate::incident::{self, Staged};
-use crate::report::incident::{Rerun, json, list, list_json, tell};
+use crate::report::incident::{Rerun, json, list, list_json, tell, tell_unexpressed, unexpressed_json};
 use clap::Args;
 
 /// Which incident.
@@ -17,7 +17,7 @@ Examples:
   onceproof incident B40 --fixed   and the same run with the fix
 
 Exit codes:
-  0  it broke as reported, and held with the fix
+  0  it broke as reported, and held with the fix; or it is one that is not reproduced, and the reason is told
   1  it did not
   2  there is no such incident, or the output cannot be written")]
 pub(super) struct IncidentArgs {
@@ -37,6 +37,10 @@ pub fn run(args: &IncidentArgs) -> Result<Exit, Failure> {
     if args.what == "list" {
         let (all, rest) = (incident::all(), incident::unexpressed());
         out::print(&if args.json { list_json(all, rest) } else { list(all, rest, out::width()) })?;
+        return Ok(Exit::AsExpected);
+    }
+    if let Some(report) = incident::unexpressed_one(&args.what) {
+        out::print(&if args.json { unexpressed_json(report) } else { tell_unexpressed(report, out::width()) })?;
         return Ok(Exit::AsExpected);
     }
     let incident = names::incident(&args.what)?;

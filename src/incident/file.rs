@@ -86,9 +86,12 @@ pub struct Fix {
     pub what: String,
     /// What differs from the deployment of the incident.
     deployment: Table,
-    /// The same faults, where the fix does not have the steps at which they struck.
+    /// The corresponding faults, where those of the incident cannot strike the fix.
     #[serde(default)]
     pub plan: Option<FaultPlan>,
+    /// Why they cannot.
+    #[serde(default)]
+    pub other_plan: Option<String>,
 }
 
 /// A report that is not reproduced.
@@ -99,6 +102,8 @@ pub struct Unexpressed {
     pub id: String,
     /// Where it was reported.
     pub source: String,
+    /// The report's title.
+    pub title: String,
     /// What happened to the work.
     pub damage: Damage,
     /// How well the cause is shown.

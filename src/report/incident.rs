@@ -81,13 +81,39 @@ pub fn tell(run: &Rerun<'_>, with_fix: bool, width: usize) -> String {
     told(&mut out, run.broken, width);
     out.push('\n');
     say(&mut out, &format!("The fix: {}", fix.what), width);
+    if let Some(why) = &fix.other_plan {
+        let faults: Vec<String> = run.fixed.0.plan.faults.iter().map(words::fault).collect();
+        say(&mut out, &format!("Tried under the corresponding faults, for {why}: {}", faults.join("; ")), width);
+    }
     if with_fix {
         told(&mut out, run.fixed, width);
     } else {
-        let _ = writeln!(out, "Under {}: {}", deployed(run.fixed.0), came_of(run.fixed.1));
-        let _ = writeln!(out, "{}", paint(FAINT, &format!("`onceproof incident {id} --fixed` tells that run too")));
+        let faults = if fix.other_plan.is_some() { "under the corresponding faults" } else { "under the same faults" };
+        say(&mut out, &format!("With {}, {faults}: {}", deployed(run.fixed.0), came_of(run.fixed.1)), width);
+        for line in wrap(&format!("`onceproof incident {id} --fixed` tells that run too"), width) {
+            let _ = writeln!(out, "{}", paint(FAINT, &line));
+        }
     }
     out
+}
+
+/// A report that is not reproduced.
+pub fn tell_unexpressed(report: &Unexpressed, width: usize) -> String {
+    let Unexpressed { id, source, title, damage, evidence, reason, .. } = report;
+    let mut out = String::new();
+    say(&mut out, &format!("{id}: {title}"), width);
+    say(&mut out, &format!("{source}, {damage}, evidence {evidence:?}"), width);
+    out.push('\n');
+    say(&mut out, &format!("Not reproduced: {reason}"), width);
+    out
+}
+
+/// The same as JSON.
+///
+/// # Panics
+/// Never: everything in it can be written as JSON.
+pub fn unexpressed_json(report: &Unexpressed) -> String {
+    serde_json::to_string_pretty(report).expect("a report has only values that JSON knows") + "\n"
 }
 
 fn say(out: &mut String, text: &str, width: usize) {
@@ -133,6 +159,9 @@ struct Told<'a> {
     here: &'a str,
     breaks: &'a str,
     fix: &'a str,
+    /// Why the fix is tried under the corresponding faults, if it is not under the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    corresponding_faults: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,6 +203,7 @@ impl<'a> Told<'a> {
             here,
             breaks,
             fix: &fix.what,
+            corresponding_faults: fix.other_plan.as_deref(),
             run: None,
             fixed: None,
         }
