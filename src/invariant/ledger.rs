@@ -16,6 +16,11 @@ use crate::trace::Event;
 /// More earnings of one player than these are tried all or none, not in every combination.
 const TRIED_IN_ALL_WAYS: usize = 8;
 
+/// `1 point`, `2 points`.
+pub fn points(n: i64) -> String {
+    format!("{n} point{}", if n == 1 { "" } else { "s" })
+}
+
 /// An earning as the database committed it.
 #[derive(Clone, Copy, Debug)]
 pub struct Earning {

@@ -2,7 +2,7 @@
 //! row, in the fence row, or, for rows that have nothing but a lease, in the lease store.
 
 use crate::id::{HostId, Letter, PeriodId};
-use crate::invariant::claims::claims;
+use crate::invariant::claims::{Claim, claims};
 use crate::invariant::settlements::{Transaction, settlements, transactions};
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::settlement::Decides;
@@ -26,12 +26,12 @@ impl Invariant for NoStaleCommit {
     }
 
     fn judge(&self, history: &History<'_>) -> Verdict {
-        let (rights, record) = match history.decides {
+        let rights = match history.decides {
             Decides::Nothing => return Verdict::Holds,
-            Decides::LeaseStore => (grants(history), "the lease store had granted the lease to"),
-            Decides::TaskRow => (task_claims(history.trace), "the task row had been claimed by"),
-            Decides::FenceRow => (tokens(history.trace), "the newest fence token belonged to"),
-            Decides::Log => (log_grants(history.trace), "the log had granted it to"),
+            Decides::LeaseStore => grants(history),
+            Decides::TaskRow => task_claims(history.trace),
+            Decides::FenceRow => tokens(history.trace),
+            Decides::Log => log_grants(history.trace),
         };
         for settlement in settlements(history.trace) {
             let (period, tx) = (settlement.period, settlement.tx);
@@ -39,12 +39,18 @@ impl Invariant for NoStaleCommit {
             let newest = earlier.into_iter().find(|right| right.period.is_none_or(|p| p == period));
             let Some(newest) = newest.filter(|right| !right.covers(&tx, period)) else { continue };
             let (at, since) = (history.calendar.shows(tx.at), history.calendar.shows(newest.at));
-            let what = format!("{period} settled by {} at {at} on a stale claim: {record} {} at {since}", tx.by, newest.owner);
+            let what = format!("{period} settled by {} at {at} on a stale claim: {} {} at {since}", tx.by, newest.record, newest.owner);
             return Verdict::Broken(Violation { at: tx.at, period: Some(period), what });
         }
         Verdict::Holds
     }
 }
+
+const STORE: &str = "the lease store had granted the lease to";
+const ROW: &str = "the lease row had been taken by";
+const TASK: &str = "the task row had been claimed by";
+const FENCE: &str = "the newest fence token belonged to";
+const LOG: &str = "the log had granted it to";
 
 /// Somebody was recorded as the one who may settle: one period, or whatever is due.
 struct Right {
@@ -52,6 +58,8 @@ struct Right {
     owner: HostId,
     at: SimTime,
     position: usize,
+    /// Where it was recorded, before the owner's name.
+    record: &'static str,
     /// The settlement row names the grant by this number, whoever writes it; `None`: only its owner may.
     token: Option<i64>,
 }
@@ -68,9 +76,11 @@ impl Right {
 fn grants(history: &History<'_>) -> Vec<Right> {
     let here = |to: HostId| to.as_node().is_none_or(|node| !history.elsewhere.contains(&node));
     let granted = |(position, record): (usize, &crate::trace::Record)| match record.event {
-        Event::LeaseGranted { to, .. } if here(to) => Some(Right { period: None, owner: to, at: record.at, position, token: None }),
+        Event::LeaseGranted { to, .. } if here(to) => {
+            Some(Right { period: None, owner: to, at: record.at, position, record: STORE, token: None })
+        }
         Event::LeaseRowSet { owner, granted: true, .. } => {
-            Some(Right { period: None, owner: HostId::Node(owner), at: record.at, position, token: None })
+            Some(Right { period: None, owner: HostId::Node(owner), at: record.at, position, record: ROW, token: None })
         }
         _ => None,
     };
@@ -78,13 +88,14 @@ fn grants(history: &History<'_>) -> Vec<Right> {
 }
 
 fn task_claims(trace: &Trace) -> Vec<Right> {
-    claims(trace).into_iter().map(|c| Right { period: Some(c.period), owner: c.by, at: c.at, position: c.position, token: None }).collect()
+    let right = |c: Claim| Right { period: Some(c.period), owner: c.by, at: c.at, position: c.position, record: TASK, token: None };
+    claims(trace).into_iter().map(right).collect()
 }
 
 fn tokens(trace: &Trace) -> Vec<Right> {
     transactions(trace)
         .filter(|tx| tx.rows.iter().any(|r| matches!(r.event, Event::FenceSet { .. })))
-        .map(|tx| Right { period: None, owner: tx.by, at: tx.at, position: tx.position, token: None })
+        .map(|tx| Right { period: None, owner: tx.by, at: tx.at, position: tx.position, record: FENCE, token: None })
         .collect()
 }
 
@@ -92,7 +103,7 @@ fn tokens(trace: &Trace) -> Vec<Right> {
 fn log_grants(trace: &Trace) -> Vec<Right> {
     let granted = |(position, record): (usize, &crate::trace::Record)| match record.event {
         Event::LogGranted { to, period, token, .. } => {
-            Some(Right { period, owner: to, at: record.at, position, token: period.is_some().then_some(token) })
+            Some(Right { period, owner: to, at: record.at, position, record: LOG, token: period.is_some().then_some(token) })
         }
         _ => None,
     };
@@ -104,7 +115,7 @@ mod tests {
     use super::*;
     use crate::id::NodeId;
     use crate::invariant::script::{N0, N1, P1, P2, Script, Settles};
-    use crate::time::Span;
+    use crate::time::{Span, WallTime};
 
     /// A history in which n0 claims, stalls, and n1 claims; `last` is the one who then settles.
     fn taken_over(decides: Decides, last: HostId) -> Script {
@@ -134,6 +145,21 @@ mod tests {
         for decides in [Decides::LeaseStore, Decides::TaskRow, Decides::FenceRow, Decides::Log] {
             taken_over(decides, N1).holds(&NoStaleCommit);
         }
+    }
+
+    /// A lease that is a row of the database is no lease of the lease store.
+    #[test]
+    fn a_lease_row_is_called_one() {
+        let mut told = Script::new();
+        told.decides = Decides::LeaseStore;
+        for (owner, minute) in [(0, 1), (1, 40)] {
+            told.after(P1, minute.minutes());
+            let tx = told.next_tx();
+            told.commit(HostId::node(owner), [Event::LeaseRowSet { tx, owner: NodeId(owner), until: WallTime(0), granted: true }]);
+        }
+        told.after(P1, 42.minutes()).settle(N0, P1, &Settles::default());
+        let what = told.breaks(&NoStaleCommit);
+        assert!(what.contains("on a stale claim: the lease row had been taken by n1 at"), "{what}");
     }
 
     /// Control: the stalled node wakes and commits what is no longer its to commit.

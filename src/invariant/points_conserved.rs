@@ -5,7 +5,7 @@
 //! holds what was earned and not taken.
 
 use crate::id::{Letter, PlayerId};
-use crate::invariant::ledger::{Earning, Ledger};
+use crate::invariant::ledger::{Earning, Ledger, points};
 use crate::invariant::settlements::Settlement;
 use crate::invariant::{History, Invariant, Verdict, Violation};
 
@@ -43,9 +43,9 @@ fn counted_again(history: &History<'_>, ledger: &Ledger<'_>, n: usize) -> Option
     let (again, settlement) = (ledger.counts[n].again?, &ledger.settlements[n]);
     let first = &ledger.settlements[again.counted_by.expect("counted again, so counted before")];
     Some(format!(
-        "earning {} ({} points of {}) counted in {} by {} at {}, then again in {} by {} at {}",
+        "earning {} ({} of {}) counted in {} by {} at {}, then again in {} by {} at {}",
         again.id,
-        again.amount,
+        points(again.amount),
         again.player,
         first.period,
         first.tx.by,
@@ -68,14 +68,15 @@ fn mistaken(history: &History<'_>, ledger: &Ledger<'_>, n: usize) -> Option<Stri
     let (player, more) = first_difference(settlement.taken().chain(counted).collect())?;
     let taken: i64 = settlement.taken().filter(|(p, _)| *p == player).map(|(_, points)| points).sum();
     let start = format!(
-        "the settlement of {} by {} took {taken} points from {player} but counted {}",
+        "the settlement of {} by {} took {} from {player} but counted {}",
         settlement.period,
         settlement.tx.by,
+        points(taken),
         taken - more
     );
     Some(match vanished(ledger, n, player).filter(|_| more > 0) {
         Some(e) => {
-            format!("{start}: earning {} ({} points, committed at {}) vanished", e.id, e.amount, history.calendar.shows(e.committed))
+            format!("{start}: earning {} ({}, committed at {}) vanished", e.id, points(e.amount), history.calendar.shows(e.committed))
         }
         None => start,
     })

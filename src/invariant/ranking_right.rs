@@ -2,7 +2,7 @@
 //! ([`Ledger`] says what that is), and it counted what it had to count.
 
 use crate::id::Letter;
-use crate::invariant::ledger::{Count, Ledger};
+use crate::invariant::ledger::{Count, Ledger, points};
 use crate::invariant::{History, Invariant, Verdict, Violation};
 use crate::settlement::{Board, RANKED, Standing};
 
@@ -38,18 +38,18 @@ impl Invariant for RankingRight {
 fn wrong_count(history: &History<'_>, count: &Count) -> Option<String> {
     if let Some(e) = count.left_out {
         return Some(format!(
-            "earning {} ({} points of {}, committed at {}) was left out",
+            "earning {} ({} of {}, committed at {}) was left out",
             e.id,
-            e.amount,
+            points(e.amount),
             e.player,
             history.calendar.shows(e.committed)
         ));
     }
     let e = count.too_late?;
     Some(format!(
-        "earning {} ({} points of {}, committed at {}) belongs to a later period",
+        "earning {} ({} of {}, committed at {}) belongs to a later period",
         e.id,
-        e.amount,
+        points(e.amount),
         e.player,
         history.calendar.shows(e.committed)
     ))
@@ -71,7 +71,7 @@ fn wrong_ranking(ledger: &Ledger<'_>, n: usize) -> Option<String> {
 }
 
 fn words(s: &Standing) -> String {
-    format!("rank {} {} with {} points", s.rank, s.player, s.points)
+    format!("rank {} {} with {}", s.rank, s.player, points(s.points))
 }
 
 #[cfg(test)]

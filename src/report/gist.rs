@@ -39,3 +39,35 @@ pub fn gist(seen: &Observed, finding: &Finding, plan: &FaultPlan, calendar: &Cal
     told.sort_by_key(|told| told.at);
     Gist { sentence: sentence::sentence(&told, finding, calendar), lines: told.iter().map(|told| told.line(calendar)).collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::FaultClass;
+    use crate::explore::{Mark, Subject, observe};
+    use crate::id::Letter;
+    use crate::scenario::Scenario;
+    use crate::seed::Seed;
+    use crate::world::{Deployment, EngineKind};
+
+    /// Whoever settles a second time is said to have been entitled to it, by whatever entitles under that guard.
+    #[test]
+    fn what_entitled_a_node_is_named() {
+        for (name, right) in [("lease-row", "took the lease row"), ("dispatch-center", "by the centre"), ("consensus-lease", "of the log")]
+        {
+            let deployment = Deployment::new(&Scenario::calm(name), EngineKind::Event).unwrap();
+            let mut told = 0;
+            for (class, plan) in
+                FaultClass::ALL.into_iter().flat_map(|class| deployment.claims(class).into_iter().map(move |(plan, _)| (class, plan)))
+            {
+                let seen = observe(&deployment, class, Seed(1), &plan).unwrap();
+                for finding in seen.findings.iter().filter(|finding| finding.mark == Mark::Letter(Letter::D)) {
+                    told += 1;
+                    let gist = gist(&seen, finding, &plan, deployment.calendar());
+                    assert!(gist.sentence.contains(right), "{name} under {class}: {}", gist.sentence);
+                }
+            }
+            assert!(told > 0, "{name} settles twice in some pinned plan");
+        }
+    }
+}

@@ -107,7 +107,7 @@ impl Picker<'_> {
 
     /// What entitled a host to what it did at `before`: the lease that it was granted, or the period that it claimed.
     fn right(&mut self, before: usize, by: HostId) -> Option<(usize, HostId)> {
-        let granted = self.trail.last(before, |e| granted_to(e) == Some(by));
+        let granted = self.trail.granted(before, |to| to == by);
         let claims = |tx: &&Tx| tx.n < before && tx.by == by && self.trail.claims(tx) && self.of_the_period(tx);
         // Heartbeats write the same row: the first of them is the claim.
         let began =
@@ -154,7 +154,7 @@ impl Picker<'_> {
             [] => {}
             [(n, by)] => {
                 self.add(n, weight::OTHER);
-                self.maybe(self.trail.last(n, |e| granted_to(e) == Some(by)), weight::GIVEN_BACK);
+                self.maybe(self.trail.granted(n, |to| to == by), weight::GIVEN_BACK);
             }
             [first, again, ..] => {
                 let of_the_payments = self.weights.clone();
@@ -175,11 +175,11 @@ impl Picker<'_> {
         let Some((n, by)) = self.settled().into_iter().rev().find(|(n, _)| self.trail.records[*n].at == self.finding.at) else { return };
         self.add(n, weight::VIOLATION);
         let token = |tx: &&Tx| self.trail.rows(tx).any(|e| matches!(e, Event::FenceSet { .. })) || self.trail.claims(tx);
-        let granted = self.trail.last(n, |e| granted_to(e).is_some_and(|to| to != by));
+        let granted = self.trail.granted(n, |to| to != by);
         let claimed = self.trail.txs.iter().filter(|tx| tx.n < n && tx.by != by).rfind(token).map(|tx| tx.n);
         let newer = granted.max(claimed);
         let before = newer.unwrap_or(n);
-        let own = self.trail.last(before, |e| granted_to(e) == Some(by));
+        let own = self.trail.granted(before, |to| to == by);
         let own = own.or_else(|| self.trail.txs.iter().filter(|tx| tx.n < before && tx.by == by).find(token).map(|tx| tx.n));
         self.maybe(own, weight::RIGHT);
         self.maybe(newer, weight::OTHER);
@@ -271,7 +271,7 @@ impl Picker<'_> {
             .rfind(|tx| self.trail.claims(tx) && self.of_the_period(tx) && self.changes(tx))
             .map(|tx| tx.n);
         self.maybe(claimed, weight::RIGHT);
-        let granted = self.trail.last(self.until, |e| granted_to(e).is_some());
+        let granted = self.trail.granted(self.until, |_| true);
         self.maybe(granted, weight::OTHER);
         if let Some(granted) = granted {
             let refused = self.trail.records[granted..self.until].iter().position(|r| matches!(r.event, Event::LeaseRefused { .. }));
@@ -416,14 +416,6 @@ fn actor(trail: &Trail<'_>, n: usize) -> Option<HostId> {
         Event::LeaseGranted { to, .. } => (!trail.arrived_late(n, to, trail.records[n].at)).then_some(to),
         Event::LogGranted { to, .. } | Event::Dispatched { to, .. } | Event::LogDecided { to, .. } => Some(to),
         Event::AttemptBegan { attempt, .. } | Event::AttemptEnded { attempt, .. } => Some(HostId::Node(attempt.node)),
-        _ => None,
-    }
-}
-
-/// To whom an event grants the right to work: a lease, a grant of the log, or what the centre gives out.
-fn granted_to(event: &Event) -> Option<HostId> {
-    match *event {
-        Event::LeaseGranted { to, .. } | Event::LogGranted { to, .. } | Event::Dispatched { to, .. } => Some(to),
         _ => None,
     }
 }

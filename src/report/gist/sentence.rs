@@ -69,7 +69,7 @@ pub fn sentence(told: &[Told], finding: &Finding, calendar: &Calendar) -> String
 }
 
 /// The day and the second of a time.
-fn second(calendar: &Calendar, at: SimTime) -> (String, String) {
+pub fn second(calendar: &Calendar, at: SimTime) -> (String, String) {
     let shown = calendar.shows(at);
     let (day, time) = shown.split_once(' ').unwrap_or((&shown, ""));
     let (second, rest) = time.split_once('.').unwrap_or((time, ""));

@@ -1,9 +1,9 @@
 //! An event in words.
 
 use crate::explore::Finding;
-use crate::id::{HostId, PeriodId, PlayerId};
+use crate::id::{HostId, NodeId, PeriodId, PlayerId};
 use crate::plan::{FaultPlan, Harm, Target, Trigger, duration};
-use crate::report::gist::sentence::Told;
+use crate::report::gist::sentence::{Told, second};
 use crate::report::gist::trail::{Trail, Tx};
 use crate::report::words;
 use crate::settlement::Calendar;
@@ -123,8 +123,7 @@ impl Teller<'_> {
     }
 
     fn second(&self, at: SimTime) -> String {
-        let shown = self.calendar.shows(at);
-        shown.split([' ', '.']).nth(1).unwrap_or(&shown).to_owned()
+        second(self.calendar, at).1
     }
 
     /// Who asked for a payment, and what he took himself for.
@@ -147,6 +146,7 @@ impl Teller<'_> {
         match belief {
             Belief::Settled => format!("believed that it had settled {period}"),
             Belief::AlreadySettled => format!("believed that {period} was settled already"),
+            Belief::Busy if self.trail.holds(began..n, by) => format!("left {period} undone, although the lease was its own"),
             Belief::Busy => format!("found {period} taken"),
             Belief::Failed if settled => format!("believed that it had failed to settle {period}"),
             Belief::Failed => format!("failed to settle {period}"),
@@ -191,7 +191,10 @@ impl Teller<'_> {
                     settled = Some(period);
                 }
                 Event::FenceSet { token, .. } => said.push(format!("took fence token {token}")),
-                Event::LeaseRowSet { granted: true, .. } => said.push("took the lease row".to_owned()),
+                Event::LeaseRowSet { granted: true, owner, .. } => said.push(format!("took the lease row{}", self.row_before(tx, owner))),
+                Event::LeaseRowSet { granted: false, until, .. } => {
+                    said.push(format!("set the end of the lease row to {}", self.second(self.calendar.origin.sim(until))));
+                }
                 Event::Earned { earning, player, amount, at, .. } => {
                     let points = words::count(usize::try_from(amount).unwrap_or_default(), "point");
                     said.push(format!("let {player} earn {points} {}", self.earning(tx.n, earning, player, at)));
@@ -207,6 +210,15 @@ impl Teller<'_> {
             }
         }
         if said.is_empty() { "committed".to_owned() } else { said.join(" and ") }
+    }
+
+    /// `, which was n0's until 00:10:05`, if somebody else had the lease row last.
+    fn row_before(&self, tx: &Tx, owner: NodeId) -> String {
+        let row = |e: &Event| if let Event::LeaseRowSet { owner, until, .. } = *e { Some((owner, until)) } else { None };
+        let before = self.trail.txs.iter().filter(|other| other.n < tx.n).rev().find_map(|other| self.trail.rows(other).find_map(row));
+        before.filter(|(other, _)| *other != owner).map_or_else(String::new, |(other, until)| {
+            format!(", which was {other}'s until {}", self.second(self.calendar.origin.sim(until)))
+        })
     }
 
     /// For how long a lease was granted: with the grant, or by a second command of the same client that followed it.

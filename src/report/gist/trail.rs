@@ -65,6 +65,29 @@ impl<'a> Trail<'a> {
         self.rows(tx).any(|e| matches!(e, Event::TaskSet { status: TaskStatus::Executing, .. }))
     }
 
+    /// Whether a host was granted the lease among these records, or refused it because it had it.
+    pub fn holds(&self, among: Range<usize>, by: HostId) -> bool {
+        self.records[among].iter().any(|r| match r.event {
+            Event::LeaseGranted { to, .. } => to == by,
+            Event::LeaseRefused { to, holder } => to == by && holder == by,
+            _ => false,
+        })
+    }
+
+    /// The last record before `before` by which somebody for whom `is` holds was granted the right to work: a lease, a grant
+    /// or a decision of the log, what the centre gives out, or the transaction that took a lease row.
+    pub fn granted(&self, before: usize, is: impl Fn(HostId) -> bool) -> Option<usize> {
+        let told = self.last(before, |e| match *e {
+            Event::LeaseGranted { to, .. } | Event::LogGranted { to, .. } | Event::LogDecided { to, .. } | Event::Dispatched { to, .. } => {
+                is(to)
+            }
+            _ => false,
+        });
+        let takes = |e: &Event| matches!(*e, Event::LeaseRowSet { owner, granted: true, .. } if is(HostId::Node(owner)));
+        let row = self.txs.iter().filter(|tx| tx.n < before).rfind(|tx| self.rows(tx).any(takes)).map(|tx| tx.n);
+        told.max(row)
+    }
+
     /// The last event before `before` for which `is` holds.
     pub fn last(&self, before: usize, is: impl Fn(&Event) -> bool) -> Option<usize> {
         self.records[..before].iter().rposition(|r| is(&r.event))
