@@ -57,12 +57,15 @@ impl Watch {
 
     /// What a process was at when it died is over.
     fn dies(&mut self, host: HostId, at: SimTime) {
-        let of_it = |of: &&Of| match **of {
+        self.over(at, |of| match *of {
             Of::Busy(busy) => busy == host,
             Of::Step(attempt, _) => HostId::Node(attempt.node) == host,
             Of::Process(_) | Of::Link(..) => false,
-        };
-        for of in self.open.keys().filter(of_it).copied().collect::<Vec<_>>() {
+        });
+    }
+
+    fn over(&mut self, at: SimTime, which: impl Fn(&Of) -> bool) {
+        for of in self.open.keys().filter(|of| which(of)).copied().collect::<Vec<_>>() {
             self.end(of, at);
         }
     }
@@ -83,6 +86,8 @@ impl Watch {
             Event::Unblocked { host } => self.end(Of::Busy(host), at),
             Event::Felt { proof: Proof::Slowed { attempt, step }, .. } => self.slow(attempt, step, at),
             Event::GoesOn { attempt, step } => self.end(Of::Step(attempt, step), at),
+            // A step that was given up never goes on.
+            Event::AttemptEnded { attempt, .. } => self.over(at, |of| matches!(of, Of::Step(its, _) if *its == attempt)),
             Event::Prompt { from, to } => self.end(Of::Link(from, to), at),
             _ => {}
         }
