@@ -146,7 +146,7 @@ impl Teller<'_> {
         match belief {
             Belief::Settled => format!("believed that it had settled {period}"),
             Belief::AlreadySettled => format!("believed that {period} was settled already"),
-            Belief::Busy if self.trail.holds(began..n, by) => format!("left {period} undone, although the lease was its own"),
+            Belief::Busy if self.trail.holds(began..n, by) => format!("left {period} undone (it had the lease itself)"),
             Belief::Busy => format!("found {period} taken"),
             Belief::Failed if settled => format!("believed that it had failed to settle {period}"),
             Belief::Failed => format!("failed to settle {period}"),
@@ -212,13 +212,13 @@ impl Teller<'_> {
         if said.is_empty() { "committed".to_owned() } else { said.join(" and ") }
     }
 
-    /// `, which was n0's until 00:10:05`, if somebody else had the lease row last.
+    /// ` (n0's until 00:10:05)`, if somebody else had the lease row last.
     fn row_before(&self, tx: &Tx, owner: NodeId) -> String {
         let row = |e: &Event| if let Event::LeaseRowSet { owner, until, .. } = *e { Some((owner, until)) } else { None };
         let before = self.trail.txs.iter().filter(|other| other.n < tx.n).rev().find_map(|other| self.trail.rows(other).find_map(row));
-        before.filter(|(other, _)| *other != owner).map_or_else(String::new, |(other, until)| {
-            format!(", which was {other}'s until {}", self.second(self.calendar.origin.sim(until)))
-        })
+        before
+            .filter(|(other, _)| *other != owner)
+            .map_or_else(String::new, |(other, until)| format!(" ({other}'s until {})", self.second(self.calendar.origin.sim(until))))
     }
 
     /// For how long a lease was granted: with the grant, or by a second command of the same client that followed it.
