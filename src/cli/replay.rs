@@ -190,7 +190,8 @@ impl Told {
             lines
         };
         let drawn = knobs::told(&self.knobs, out::width());
-        drawn.iter().chain(&lines).fold(wrapped(&head) + "\n", |text, line| text + line + "\n")
+        let milder: Vec<String> = words::milder(self.class, &self.plan).iter().flat_map(|milder| wrap(milder, out::width())).collect();
+        milder.iter().chain(&drawn).chain(&lines).fold(wrapped(&head) + "\n", |text, line| text + line + "\n")
     }
 
     /// What broke that the run is about: what its witness was shrunk for, or else the worst.

@@ -166,6 +166,8 @@ impl Smaller {
         }
         lines.push(String::new());
         lines.extend(wrap(&self.after.sentence, width));
+        let milder = words::milder(self.after.faults, &self.after.plan);
+        lines.extend(milder.into_iter().flat_map(|milder| wrap(&milder, width)));
         lines.push(String::new());
         lines.extend(self.after.because.iter().flat_map(|line| indented(line, "  ", width)));
         lines.push(String::new());

@@ -6,7 +6,7 @@ use crate::explore::{Case, Observed, RunKey, Staged, Subject, Witness, observe};
 use crate::plan::FaultPlan;
 use crate::report::twin::Twin;
 use crate::report::twins::{self, Told};
-use crate::report::{knobs, story};
+use crate::report::{knobs, story, words};
 use crate::scenario::{Rules, Scenario};
 use crate::seed::Seed;
 use crate::world::EngineKind;
@@ -102,6 +102,7 @@ pub(super) fn kept(
 ) -> Witness {
     let drawn = knobs::told(&knobs::drawn(subject.scenario(), given), STORY_WIDTH);
     let lines = story::story(seen, plan, subject.calendar(), subject.scenario().nodes, STORY_WIDTH);
-    let plain: Vec<String> = drawn.iter().chain(&lines).map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+    let milder: Vec<String> = words::milder(class, plan).into_iter().flat_map(|milder| words::wrap(&milder, STORY_WIDTH)).collect();
+    let plain: Vec<String> = milder.iter().chain(&drawn).chain(&lines).map(|line| anstream::adapter::strip_str(line).to_string()).collect();
     Witness::of(subject.scenario(), class, engine, plan, seen, &plain)
 }

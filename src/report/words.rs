@@ -1,7 +1,8 @@
 //! Small pieces of text that several reports share.
 
+use crate::class::FaultClass;
 use crate::id::HostId;
-use crate::plan::{Direction, Fault, Harm, Target, Trigger, duration};
+use crate::plan::{Direction, Fault, FaultPlan, Harm, Target, Trigger, duration};
 use crate::strategy::Policy;
 use crate::trace::Phase;
 use crate::world::EngineKind;
@@ -50,6 +51,20 @@ pub fn engine(engine: EngineKind, time_scale: u32) -> String {
         0 | 1 => format!("{} engine", engine.name()),
         scale => format!("{} engine, durations divided by {scale}", engine.name()),
     }
+}
+
+/// What a plan of a class says about itself that has no fault of the kind any more: made small, faults become milder ones.
+pub fn milder(class: FaultClass, plan: &FaultPlan) -> Option<String> {
+    let is_own: fn(&Harm) -> bool = match class {
+        FaultClass::Power => |harm| matches!(harm, Harm::Power { .. }),
+        FaultClass::Crash => |harm| matches!(harm, Harm::Crash { .. }),
+        FaultClass::Pause => |harm| matches!(harm, Harm::Pause { .. }),
+        FaultClass::Shutdown => |harm| matches!(harm, Harm::Shutdown { .. }),
+        FaultClass::Partition | FaultClass::LeaseCut | FaultClass::DbCut => |harm| matches!(harm, Harm::Partition { .. }),
+        _ => return None,
+    };
+    let told = !plan.faults.is_empty() && !plan.faults.iter().any(|fault| is_own(&fault.harm));
+    told.then(|| format!("What strikes here is milder than {class}: the same rule breaks already by this."))
 }
 
 /// A policy's name.
@@ -199,6 +214,22 @@ mod tests {
         assert_eq!(engine(EngineKind::Event, 1), "event engine");
         assert_eq!(engine(EngineKind::Turmoil, 120), "turmoil engine, durations divided by 120");
         assert_eq!([252_000, 0, -1_500].map(signed), ["+4m 12s", "±0", "−1s 500ms"]);
+    }
+
+    #[test]
+    fn a_plan_without_a_fault_of_its_class_says_that_it_is_milder() {
+        let start = Trigger::start();
+        let (pause, power) = (
+            Harm::Pause { host: Target::AllNodes, lasts: Duration::from_secs(60) }.when(start.clone()),
+            Harm::Power { host: Target::AllNodes, back_after: Duration::from_secs(60) }.when(start),
+        );
+        let said = |class, faults: &[&Fault]| milder(class, &FaultPlan::of(faults.iter().map(|fault| (*fault).clone())));
+        assert!(said(FaultClass::Power, &[&pause]).is_some_and(|said| said.contains("milder than power")));
+        assert!(said(FaultClass::Crash, &[&pause]).is_some_and(|said| said.contains("milder than crash")));
+        assert_eq!(said(FaultClass::Power, &[&power, &pause]), None);
+        assert_eq!(said(FaultClass::Pause, &[&pause]), None);
+        assert_eq!(said(FaultClass::Power, &[]), None);
+        assert_eq!(said(FaultClass::Swarm, &[&pause]), None);
     }
 
     #[test]
