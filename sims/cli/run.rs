@@ -102,6 +102,26 @@ fn init_writes_a_file_that_is_good_and_never_writes_over_one() {
     refused(&desk.run(&["init", "no/such/place.toml"]), &["cannot write no/such/place.toml"]);
     let schema: Value = serde_json::from_slice(&desk.run(&["init", "--schema"]).stdout).unwrap();
     assert_eq!(schema["properties"]["nodes"]["maximum"], 32);
+    assert_eq!(desk.run(&["init", "--schema", "schema.json"]).status.code(), Some(0));
+    assert_eq!(serde_json::from_str::<Value>(&fs::read_to_string(desk.path("schema.json")).unwrap()).unwrap(), schema);
+    refused(&desk.run(&["init", "--schema", "schema.json"]), &["schema.json is there already"]);
+}
+
+/// A file may come from standard input; on a narrow terminal its mistakes are folded.
+#[test]
+fn a_deployment_is_read_from_standard_input() {
+    let desk = Desk::new();
+    let given = |name: &str, text: &str, columns: &str| {
+        fs::write(desk.path(name), text).unwrap();
+        let file = fs::File::open(desk.path(name)).unwrap();
+        desk.command(&["run", "-", "--checks"]).env("COLUMNS", columns).stdin(file).output().unwrap()
+    };
+    let done = given("good.toml", HARDENED.replace("lease-loss-no", "pause").as_str(), "100");
+    assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(0), "-: nothing to say\n"));
+    let done = given("bad.toml", "guard = \"table-key\"\n[schedule]\nzone = \"UTC+8\"\n", "40");
+    let told = text(&done.stderr);
+    assert!(done.status.code() == Some(2) && told.starts_with("-:3:8: "), "{told}");
+    assert!(told.lines().take_while(|line| !line.starts_with("error: ")).all(|line| line.chars().count() <= 40), "{told}");
 }
 
 /// Only the checks: a danger is exit 1, and the JSON says where it is.

@@ -15,7 +15,19 @@ pub fn text(path: &Path) -> Result<String, Failure> {
 
 /// The text of a deployment file. A longer one than this nobody wrote.
 pub fn deployment(path: &Path) -> Result<String, Failure> {
-    read(path, "deployment", LONGEST / 8)
+    if path == Path::new("-") { standard_input("deployment", LONGEST / 8) } else { read(path, "deployment", LONGEST / 8) }
+}
+
+/// What comes from standard input until it ends, at most `longest` bytes of it.
+fn standard_input(kind: &str, longest: u64) -> Result<String, Failure> {
+    let mut text = String::new();
+    match std::io::stdin().lock().take(longest + 1).read_to_string(&mut text) {
+        Ok(length) if length as u64 <= longest => Ok(text),
+        Ok(_) => {
+            Err(Failure::Usage(format!("cannot read standard input: it is larger than {} MiB, so it is no {kind} file", longest >> 20)))
+        }
+        Err(e) => Err(Failure::Usage(format!("cannot read standard input: {e}"))),
+    }
 }
 
 /// The text of a certificate. One that holds every record as text has some megabytes for each strategy.

@@ -42,7 +42,7 @@ Exit codes:
   3  the harness cannot be trusted: a run did not repeat
   130  interrupted; nothing was written")]
 pub struct RunArgs {
-    /// The deployment, as `onceproof init` writes one
+    /// The deployment, as `onceproof init` writes one; `-` is standard input
     #[arg(value_name = "FILE", default_value = "deployment.toml")]
     file: PathBuf,
     /// Only what the file says about itself, without a single run

@@ -176,7 +176,7 @@ pub const KEYS: [Key; 63] = [
     key("database.pool.sessions", number(1, 1_000), "10", "a pooler in transaction mode stands before the database, with so many sessions"),
     key("database.pool.round_robin", Kind::Flag, "true", "it hands them out in turn; else the one that was used last goes first"),
     key("try.faults", Kind::Names(Names::Classes), "[\"crash\", \"pause\"]", "only these fault classes, and calm; all if it is not said"),
-    key("try.seeds", number(1, 1_000_000), "120", "simulated runs for each fault class"),
+    key("try.seeds", number(1, 1_000_000_000), "120", "simulated runs for each fault class"),
     key("try.seed", Kind::Seed, "1", "the seed from which all others come"),
     key(
         "knobs",

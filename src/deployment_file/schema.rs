@@ -42,6 +42,10 @@ fn table(at: &str) -> Map<String, Value> {
                 _ => None,
             };
             inner.extend(needed.map(|name| ("required".to_owned(), json!([name]))));
+            if path == "schedule" {
+                let civil = ["cron", "zone", "from", "gap", "fold"].map(|name| json!({ "required": [name] }));
+                inner.insert("not".to_owned(), json!({ "required": ["every"], "anyOf": civil }));
+            }
             Value::Object(inner)
         });
         let property = match (value, inner) {
@@ -59,10 +63,63 @@ fn table(at: &str) -> Map<String, Value> {
     table
 }
 
+/// Five fields, or a name that stands for them.
+const CRON: &str = r"^\s*(?:@[A-Za-z]+|\S+(?:\s+\S+){4})\s*$";
+
+/// Durations that are no good if they are zero.
+pub(super) const NOT_ZERO: [&str; 19] = [
+    "settle_within",
+    "schedule.every",
+    "lease.ttl",
+    "claim.heartbeat",
+    "claim.stale_after",
+    "retry.poll",
+    "retry.attention",
+    "retry.backoff",
+    "retry.backoff_max",
+    "network.latency_min",
+    "network.latency_max",
+    "client.timeout",
+    "database.lock_timeout",
+    "database.idle_in_transaction_timeout",
+    "override.lease.ttl",
+    "override.lease.renew_every",
+    "override.claim.heartbeat",
+    "override.claim.stale_after",
+    "override.retry.poll",
+];
+
+/// Units of durations by their names, the longest first; each may come once, and in this order.
+const UNITS: [&str; 6] = [
+    "hours|hour|hrs|hr|h",
+    "minutes|minute|mins|min|m",
+    "seconds|second|secs|sec|s",
+    "milliseconds|millisecond|millis|milli|msecs|msec|ms",
+    "microseconds|microsecond|micros|micro|usecs|usec|us|µsecs|µsec|µs",
+    "nanoseconds|nanosecond|nanos|nano|nsecs|nsec|ns",
+];
+
+const SPACE: &str = r"[ \t\n\f\r]";
+const FRACTION: &str = "[.,][0-9]{1,9}";
+
+/// What [`crate::plan::duration::parse`] takes; only the last unit may have a fraction.
+fn length(zero: bool) -> String {
+    let unit = |names: &&str| {
+        let behind = format!("(?:{SPACE}*$|(?:,{SPACE})?{SPACE}*(?=[0-9]))");
+        // There is nothing below a nanosecond.
+        let fraction = if names.starts_with('n') { String::new() } else { format!("{FRACTION}{SPACE}*(?:{names}){SPACE}*$|") };
+        format!("(?:[0-9]+(?:{fraction}{SPACE}*(?:{names}){behind}))?")
+    };
+    let units: String = UNITS.iter().map(unit).collect();
+    let more = if zero { "" } else { "(?=.*[1-9])" };
+    format!(r"^{more}\+?(?:[0-9]+:[0-9]+:[0-9]+(?:{FRACTION})?{SPACE}*|(?=[0-9]){units})$")
+}
+
 fn value(key: &Key) -> Value {
     let mut value = match key.kind {
-        Kind::Length => json!({ "type": "string", "pattern": r"^\s*\+?[0-9]" }),
+        Kind::Length => json!({ "type": "string", "pattern": length(!NOT_ZERO.contains(&key.path)) }),
         Kind::Number { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Text if key.path.ends_with("cron") => json!({ "type": "string", "pattern": CRON }),
         Kind::Text => json!({ "type": "string" }),
         Kind::Name(names) => json!({ "type": "string", "enum": names.all() }),
         Kind::Names(names) => json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": names.all() } }),

@@ -6,6 +6,8 @@ use crate::settlement::{Fold, Gap, Schedule};
 use crate::time::Span;
 use serde_json::Value;
 
+mod pattern;
+
 /// A good file.
 fn good(text: &str) -> DeploymentFile {
     DeploymentFile::read("d.toml", text).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"))
@@ -359,9 +361,151 @@ fn the_schema_is_held_to_the_parser() {
         "guard = \"table-key\"\n[try]\nseed = -1\n",
         "guard = \"table-key\"\nknobs = 3\n",
         "guard = \"table-key\"\nlease = 3\n",
+        "guard = \"lease-set-px\"\n[lease]\nttl = \"0s\"\n",
+        "guard = \"table-key\"\n[schedule]\nevery = \"1h\"\ncron = \"0 0 1 * *\"\n",
+        "guard = \"table-key\"\n[schedule]\nevery = \"1h\"\nzone = \"UTC\"\n",
+        "guard = \"table-key\"\n[try]\nseeds = 1000000001\n",
     ] {
         bad(text);
         assert!(!takes(text), "{text}");
+    }
+}
+
+/// A duration is one for editors if it is one for the parser.
+#[test]
+fn the_pattern_of_a_duration_is_what_the_parser_takes() {
+    let schema = schema::schema();
+    let takes = |text: &str| valid(&schema["properties"]["retry"]["properties"]["jitter"], &text.into());
+    let mut wrong = Vec::new();
+    for text in [
+        "5m",
+        "5 m",
+        "+5m",
+        "1h 30m",
+        "1h30m",
+        "1h, 30m",
+        "1h,30m",
+        "1h , 30m",
+        "1.5h",
+        "1,5h",
+        "1h 1.5m",
+        "1.5h 1m",
+        "1h 1h",
+        "1m 1h",
+        "5 minutes",
+        "1 hour, 30 mins",
+        "250ms",
+        "250 millis",
+        "5us",
+        "5µs",
+        "5μs",
+        "7ns",
+        "1.5ns",
+        "1m 1ms",
+        "1s 1us 1ns",
+        "01:02:03",
+        "01:02:03.5",
+        "1h 01:02:03",
+        "1:2",
+        "00:00:05",
+        "5\tm",
+        "5\nm",
+        "1.1234567890s",
+        "1.s",
+        ".5s",
+        "2m30",
+        "2m 30",
+        "5m ",
+        "1.5h ",
+        "5ns ",
+        "01:02:03 ",
+        "5m\u{a0}",
+        "5m \n",
+        " 5m",
+        "5m,",
+        "5m, ",
+        "1d",
+        "1w",
+        "1 day",
+        "5",
+        "5M",
+        "5H",
+        "1e3s",
+        "2m ago",
+        "-5m",
+        "--5m",
+        "++5m",
+        "m",
+        "",
+        "+",
+        "soon",
+        "5 parsecs",
+        "1h and 5m",
+        "PT5M",
+        "P1D",
+        "5m5",
+        "5msms",
+        "1hour30minutes",
+        "1hourss",
+        "1_000s",
+        "٣s",
+        "5\u{a0}m",
+        "5mo",
+        "1y",
+        "1h\u{2003}1m",
+    ] {
+        let parsed = crate::plan::duration::parse(text).is_ok();
+        if takes(text) != parsed {
+            wrong.push((text, parsed));
+        }
+    }
+    assert!(wrong.is_empty(), "the parser takes them, or not: {wrong:?}");
+}
+
+/// What the schema says must not be zero is refused with every guard.
+#[test]
+fn no_guard_takes_a_zero_that_the_schema_refuses() {
+    for path in schema::NOT_ZERO {
+        assert!(keys::find(path).is_some(), "{path}");
+        for guard in keys::Names::Guards.all() {
+            let text = match path.strip_prefix("override.") {
+                Some(own) => format!("guard = \"{guard}\"\n[[override]]\nnode = 1\n{own} = \"0s\"\n"),
+                None => format!("guard = \"{guard}\"\n{path} = \"0s\"\n"),
+            };
+            assert!(DeploymentFile::read("d.toml", &text).is_err(), "{text}");
+        }
+    }
+}
+
+/// So is a cron text, as far as the number of its fields goes.
+#[test]
+fn the_pattern_of_a_cron_text_counts_fields_as_the_parser_does() {
+    let schema = schema::schema();
+    let takes = |text: &str| valid(&schema["properties"]["schedule"]["properties"]["cron"], &text.into());
+    for text in [
+        "0 0 * * *",
+        "0  0 * * *",
+        "0\t0 1 * *",
+        " 0 0 1 * *",
+        "0 0 1 * * ",
+        "0 0 1 * * *",
+        "0 0 1 *",
+        "",
+        "0 0 1 * * * *",
+        "@monthly",
+        "@",
+        "@monthly 0",
+    ] {
+        let parsed = crate::settlement::Schedule::Cron {
+            cron: text.to_owned(),
+            zone: "UTC".to_owned(),
+            from: jiff::civil::date(2026, 1, 9).at(0, 0, 0, 0),
+            periods: 2,
+            gap: crate::settlement::Gap::End,
+            fold: crate::settlement::Fold::First,
+        };
+        let parsed = parsed.calendar().is_ok();
+        assert_eq!(takes(text), parsed, "{text:?}: the parser takes it: {parsed}");
     }
 }
 
@@ -390,14 +534,9 @@ fn valid(schema: &Value, value: &Value) -> bool {
             value.as_object().is_none_or(|table| table.iter().all(|(key, inner)| rule.get(key).is_none_or(|rule| valid(rule, inner))))
         }
         "additionalProperties" => value.as_object().is_none_or(|table| table.keys().all(|key| schema["properties"].get(key).is_some())),
-        "pattern" => value.as_str().is_none_or(|text| match rule.as_str().unwrap() {
-            r"^\s*\+?[0-9]" => {
-                let text = text.trim_start();
-                text.strip_prefix('+').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit())
-            }
-            "^[0-9]+$" => !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()),
-            other => panic!("unknown pattern {other}"),
-        }),
+        "pattern" => value.as_str().is_none_or(|text| pattern::matches(rule.as_str().unwrap(), text)),
+        "not" => !valid(rule, value),
+        "anyOf" => rule.as_array().unwrap().iter().any(|one| valid(one, value)),
         "$schema" | "title" | "description" | "examples" => true,
         other => panic!("unknown word {other}"),
     })
