@@ -53,7 +53,9 @@ fn folded(text: &str, width: usize) -> String {
         }
         let lead = line.len() - line.trim_start().len();
         for (n, part) in crate::report::words::wrap(line, width - lead - 2).into_iter().enumerate() {
-            out += &format!("{}{part}\n", " ".repeat(if n == 0 { lead } else { lead + 2 }));
+            out += &" ".repeat(if n == 0 { lead } else { lead + 2 });
+            out += &part;
+            out.push('\n');
         }
     }
     out

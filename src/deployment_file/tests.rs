@@ -155,19 +155,6 @@ fn what_contradicts_itself_is_told_in_the_files_own_words() {
         ),
         ("guard = \"table-key\"\n[schedule]\ncron = \"every day\"\n", "d.toml:3:8: `every day` is not a cron expression"),
         ("guard = \"table-key\"\n[schedule]\nzone = \"Asia/Atlantis\"\n", "d.toml:3:8: unknown time zone `Asia/Atlantis`"),
-        (
-            "guard = \"table-key\"\n[schedule]\nzone = \"UTC+8\"\n",
-            "d.toml:3:8: the time zone `UTC+8` is neither an IANA name nor an offset",
-        ),
-        ("guard = \"table-key\"\n[schedule]\nzone = \"+25:00\"\n", "d.toml:3:8: the offset `+25:00` is farther from UTC than 14 hours"),
-        (
-            "guard = \"table-key\"\n[schedule]\ncron = \"0 12 * * *\"\nzone = \"Pacific/Apia\"\nfrom = \"2011-12-29T00:00:00\"\nperiods = 4\ngap = \"shift\"\n",
-            "d.toml:7:7: the periods 2011-12-30 and 2011-12-31 of the cron expression `0 12 * * *` end at the same instant",
-        ),
-        (
-            "guard = \"table-key\"\n[schedule]\ncron = \"30 2 * * *\"\nzone = \"America/New_York\"\nfrom = \"2026-03-08T02:10:00\"\n",
-            "d.toml:5:8: the period 2026-03-08 of the cron expression `30 2 * * *` ends before the run begins",
-        ),
         ("guard = \"table-key\"\n[schedule]\nfrom = \"tomorrow\"\n", "d.toml:3:8: `schedule.from` is not a local date and time"),
         (
             "guard = \"table-key\"\n[schedule]\nevery = \"1h\"\ncron = \"0 0 * * *\"\n",
@@ -315,6 +302,29 @@ fn a_file_is_told_what_it_says_about_itself() {
     }
     let setnx = said("guard = \"lease-setnx-expire\"\n[clocks]\nerror = \"1s\"\n");
     assert!(setnx.contains(&("lease-without-expiry", Danger, Some(1))), "{setnx:?}");
+}
+
+/// What cannot be a calendar is refused where it stands.
+#[test]
+fn a_calendar_that_cannot_be_is_refused_at_its_place() {
+    for (text, said) in [
+        (
+            "guard = \"table-key\"\n[schedule]\nzone = \"UTC+8\"\n",
+            "d.toml:3:8: the time zone `UTC+8` is neither an IANA name nor an offset",
+        ),
+        ("guard = \"table-key\"\n[schedule]\nzone = \"+25:00\"\n", "d.toml:3:8: the offset `+25:00` is farther from UTC than 14 hours"),
+        (
+            "guard = \"table-key\"\n[schedule]\ncron = \"0 12 * * *\"\nzone = \"Pacific/Apia\"\nfrom = \"2011-12-29T00:00:00\"\nperiods = 4\ngap = \"shift\"\n",
+            "d.toml:7:7: the periods 2011-12-30 and 2011-12-31 of the cron expression `0 12 * * *` end at the same instant",
+        ),
+        (
+            "guard = \"table-key\"\n[schedule]\ncron = \"30 2 * * *\"\nzone = \"America/New_York\"\nfrom = \"2026-03-08T02:10:00\"\n",
+            "d.toml:5:8: the period 2026-03-08 of the cron expression `30 2 * * *` ends before the run begins",
+        ),
+    ] {
+        let told = bad(text);
+        assert!(told.contains(said), "{told}");
+    }
 }
 
 /// What the parser takes, the schema takes; what is wrong by itself, neither takes.

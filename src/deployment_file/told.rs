@@ -75,10 +75,13 @@ fn told_of(wrong: &Misconfigured, entries: &Entries, file: &Entries, terms: Term
         }
         Misconfigured::Schedule(error) => {
             let key = match error {
-                ScheduleError::Cron { .. } | ScheduleError::NoBoundary { .. } | ScheduleError::SameDay { .. } => "schedule.cron",
                 ScheduleError::Together { .. } if entries.has("schedule.gap") => "schedule.gap",
                 ScheduleError::Past { .. } if entries.has("schedule.from") => "schedule.from",
-                ScheduleError::Together { .. } | ScheduleError::Past { .. } => "schedule.cron",
+                ScheduleError::Cron { .. }
+                | ScheduleError::NoBoundary { .. }
+                | ScheduleError::SameDay { .. }
+                | ScheduleError::Together { .. }
+                | ScheduleError::Past { .. } => "schedule.cron",
                 ScheduleError::Zone(_) => "schedule.zone",
                 ScheduleError::Range { what, .. } => match *what {
                     "`from`" => "schedule.from",

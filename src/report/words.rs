@@ -220,8 +220,8 @@ mod tests {
     fn a_plan_without_a_fault_of_its_class_says_that_it_is_milder() {
         let start = Trigger::start();
         let (pause, power) = (
-            Harm::Pause { host: Target::AllNodes, lasts: Duration::from_secs(60) }.when(start.clone()),
-            Harm::Power { host: Target::AllNodes, back_after: Duration::from_secs(60) }.when(start),
+            Harm::Pause { host: Target::AllNodes, lasts: Duration::from_mins(1) }.when(start.clone()),
+            Harm::Power { host: Target::AllNodes, back_after: Duration::from_mins(1) }.when(start),
         );
         let said = |class, faults: &[&Fault]| milder(class, &FaultPlan::of(faults.iter().map(|fault| (*fault).clone())));
         assert!(said(FaultClass::Power, &[&pause]).is_some_and(|said| said.contains("milder than power")));
