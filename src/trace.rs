@@ -324,6 +324,8 @@ pub enum Event {
     Voted { store: HostId, vote: Vote },
     /// A client on this host gets a message that had been handed out before, because this fault repeats it.
     Redelivered { to: HostId, message: u64, fault: FaultId },
+    /// The database's kernel asked whether a client on this host is still there, and it was not: its session ended.
+    ClientGone { by: HostId },
 }
 
 impl Event {
@@ -367,6 +369,7 @@ impl Event {
             | Event::Committed { .. }
             | Event::CommitRefused { .. }
             | Event::SessionEnded { .. }
+            | Event::ClientGone { .. }
             | Event::GoesOn { .. }
             | Event::Lags { .. }
             | Event::Prompt { .. }

@@ -6,6 +6,7 @@ mod deployment;
 mod operator;
 pub mod engine;
 mod faults;
+mod keepalive;
 pub mod servers;
 mod sim_host;
 mod state;

@@ -110,6 +110,7 @@ impl fmt::Display for Event {
             Event::Waited { by } => write!(f, "a request of {by} waits for the lease store"),
             Event::CommitRefused { by } => write!(f, "a commit of {by} was refused"),
             Event::SessionEnded { by } => write!(f, "a session of {by} was ended"),
+            Event::ClientGone { by } => write!(f, "the database found that a client of {by} is gone, and ended its session"),
             Event::GoesOn { attempt, step } => write!(f, "`{step}` of attempt {attempt} goes on"),
             Event::Lags { from, to } => write!(f, "everything from {from} to {to} takes longer from now on"),
             Event::ToldToStop { host } => write!(f, "{host} was told to stop"),
@@ -189,6 +190,7 @@ mod tests {
                 all.extend([Event::MessageLost { message }, Event::MessageReturned { message }]);
             }
             all.extend([Event::IdleInTransaction { by }, Event::Waited { by }, Event::CommitRefused { by }, Event::SessionEnded { by }]);
+            all.push(Event::ClientGone { by });
         }
         for (from, to) in [(host, other), (other, host), (host, holder)] {
             all.extend([Event::Cut { from, to }, Event::Healed { from, to }, Event::ReplyLost { from, to }]);

@@ -188,6 +188,7 @@ impl Deployment {
                 world.reseed(reseed);
             }
             world.part(self.elsewhere());
+            world.scaled(self.scenario.time_scale);
             world.arm();
             self.boots(seed, reseed, &world, &engine, &stores)
         };

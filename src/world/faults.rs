@@ -269,6 +269,8 @@ impl World {
             self.record(if power { Event::PoweredOff { host } } else { Event::Crashed { host } });
             self.feel_absence(id, doing, host, back_after);
             if power {
+                self.fall_silent(host);
+                self.doubt(host);
                 self.engine().power_off(host);
             } else {
                 self.engine().crash(host);
@@ -295,9 +297,15 @@ impl World {
     fn cut(self: &Rc<Self>, id: FaultId, links: &[(HostId, HostId)], lasts: Duration) {
         for &(from, to) in links {
             self.record(Event::Cut { from, to });
+            self.link_is_cut(from, to, true);
+            match (from, to) {
+                (HostId::Database, client) | (client, HostId::Database) => self.doubt(client),
+                _ => {}
+            }
             self.engine().block(from, to, id);
             self.later(self.now() + lasts, move |world| {
                 world.record(Event::Healed { from, to });
+                world.link_is_cut(from, to, false);
                 world.engine().unblock(from, to, id);
             });
         }

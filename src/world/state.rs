@@ -15,16 +15,19 @@ use crate::world::servers::lease::LeaseStore;
 use crate::world::servers::postgres::Database;
 use crate::world::votes::Votes;
 use rand::RngExt;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// What the world knows of one host.
 #[derive(Clone, Copy, Debug, Default)]
 struct HostState {
     down: bool,
+    /// It is down, and so is its kernel.
+    silent: bool,
     paused_by: Option<FaultId>,
     incarnation: u32,
     attempt: Option<AttemptId>,
@@ -70,6 +73,10 @@ pub(super) struct World {
     elsewhere: RefCell<Vec<NodeId>>,
     /// What a server was asked for first that it does not simulate.
     not_offered: RefCell<Option<(HostId, String)>>,
+    /// The directed links that are cut now, and how often.
+    cut: RefCell<BTreeMap<(HostId, HostId), u32>>,
+    /// By how much lengths are shortened that no knob names.
+    time_scale: Cell<u32>,
     /// Weak, for the engine owns the hosts, and they own the world.
     engine: OnceCell<Weak<dyn Engine>>,
 }
@@ -110,6 +117,8 @@ impl World {
             zones: RefCell::default(),
             elsewhere: RefCell::default(),
             not_offered: RefCell::default(),
+            cut: RefCell::default(),
+            time_scale: Cell::new(1),
             engine: OnceCell::new(),
             calendar,
         })
@@ -270,6 +279,40 @@ impl World {
         self.hosts.borrow()[host.index()].down
     }
 
+    /// A host that is down has no kernel that would answer.
+    pub(super) fn fall_silent(&self, host: HostId) {
+        self.hosts.borrow_mut()[host.index()].silent = true;
+    }
+
+    /// A link is cut, or a cut of it heals.
+    pub(super) fn link_is_cut(&self, from: HostId, to: HostId, cut: bool) {
+        let mut links = self.cut.borrow_mut();
+        let times = links.entry((from, to)).or_default();
+        *times = if cut { *times + 1 } else { times.saturating_sub(1) };
+    }
+
+    /// Whether the kernel of `to` gets what `from` sends, and `from` its answer.
+    pub(super) fn reaches(&self, from: HostId, to: HostId) -> bool {
+        let links = self.cut.borrow();
+        let open = |from, to| links.get(&(from, to)).is_none_or(|times| *times == 0);
+        open(from, to) && open(to, from) && !self.hosts.borrow()[to.index()].silent
+    }
+
+    /// Which of a host's processes is there, or was last.
+    pub(super) fn incarnation(&self, host: HostId) -> u32 {
+        self.hosts.borrow()[host.index()].incarnation
+    }
+
+    /// Lengths that are constants of the simulation are in the scenario's scale.
+    pub(super) fn scaled(&self, time_scale: u32) {
+        self.time_scale.set(time_scale.max(1));
+    }
+
+    /// A real length in the scenario's scale.
+    pub(super) fn in_scale(&self, length: Duration) -> Duration {
+        length / self.time_scale.get()
+    }
+
     /// What a node is doing, or, for a server that all of them need, any node.
     fn doing(&self, host: HostId) -> Doing {
         let hosts = self.hosts.borrow();
@@ -301,6 +344,7 @@ impl World {
         let incarnation = {
             let state = &mut self.hosts.borrow_mut()[host.index()];
             assert!(std::mem::replace(&mut state.down, false), "only a host that is down boots again");
+            state.silent = false;
             state.incarnation += 1;
             state.incarnation
         };

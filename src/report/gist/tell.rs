@@ -83,6 +83,7 @@ impl Teller<'_> {
             Event::ReplyLost { from, to } => (format!("the reply of {} to {}", name(from), name(to)), "was lost".to_owned()),
             Event::CommitRefused { by: host } => ("the database".to_owned(), format!("refused a commit of {host}")),
             Event::SessionEnded { by: host } => ("the database".to_owned(), format!("ended a session of {host}")),
+            Event::ClientGone { by: host } => ("the database".to_owned(), format!("found a client of {host} gone")),
             Event::Fired { .. } => self.fault(n),
             Event::Panicked { host } => by(&host, "panicked".to_owned()),
             Event::AttemptBegan { attempt, period, wall } => {

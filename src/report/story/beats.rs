@@ -197,6 +197,9 @@ impl Teller<'_> {
             Event::SessionEnded { by } => {
                 self.say(at, Voice::World("db"), format!("ends a session of {by}, and rolls its transaction back"));
             }
+            Event::ClientGone { by } => {
+                self.say(at, Voice::World("db"), format!("finds a client of {by} gone, and ends its session"));
+            }
             Event::Paid { rank, player, amount, keyed, period } => self.paid(at, &format!("{period}, rank {rank}"), player, amount, keyed),
             Event::PaymentRepeated { period, rank, player } => {
                 self.say(at, Voice::World("payout"), format!("knows the key for {period}, rank {rank}: does not pay {player} again"));

@@ -149,6 +149,7 @@ fn told_by(event: &Event) -> (Option<HostId>, Option<HostId>) {
         Event::Committed { by, .. }
         | Event::CommitRefused { by }
         | Event::SessionEnded { by }
+        | Event::ClientGone { by }
         | Event::Prepared { by, .. }
         | Event::PreparedEnded { by, .. } => (by, HostId::Database),
         Event::PaymentsPrepared { by, .. } | Event::PaymentsEnded { by, .. } => (by, HostId::Payout),

@@ -48,6 +48,7 @@ use pool::Pool;
 use sqlite::{Pooled, Template};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+pub(in crate::world) use trouble::Line;
 use trouble::Trouble;
 
 /// What the database holds and how it behaves when a run begins.

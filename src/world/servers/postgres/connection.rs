@@ -47,13 +47,13 @@ async fn converse(
 ) {
     while let Ok(After::GoOn) = answer(stream, input, session).await {
         if !session.in_transaction() {
-            match stream.read_buf(input).await {
+            match hear(host, stream, input, session, by).await {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
             continue;
         }
-        match within(&**host, db.knobs.idle_in_transaction_timeout, stream.read_buf(input)).await {
+        match within(&**host, db.knobs.idle_in_transaction_timeout, hear(host, stream, input, session, by)).await {
             Some(Ok(0) | Err(_)) => return,
             Some(Ok(_)) => {}
             None => {
@@ -64,6 +64,23 @@ async fn converse(
             }
         }
     }
+}
+
+/// Waits for the client's next bytes.
+///
+/// # Errors
+/// The connection is broken, or the kernel has found that the client is gone.
+async fn hear(host: &Rc<dyn Host>, stream: &mut Box<dyn Duplex>, input: &mut Vec<u8>, session: &Session, by: HostId) -> io::Result<usize> {
+    let read = tokio::select! {
+        biased;
+        () = session.line.gone.notified() => {
+            host.record(Event::ClientGone { by });
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        read = stream.read_buf(input) => read,
+    };
+    session.line.heard.set(host.now());
+    read
 }
 
 /// Waits for the startup packet and welcomes the client.

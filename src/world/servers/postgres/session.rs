@@ -7,6 +7,7 @@ use super::error::SqlError;
 use super::isolation::{Answer, Execution, Outcome, SessionId};
 use super::pool::Pooled;
 use super::statement::{Kind, Statement};
+use super::trouble::Line;
 use super::wire::{self, Body, Message, format};
 use super::{Database, lexer};
 use crate::host::{Host, within};
@@ -51,6 +52,8 @@ pub(super) struct Session {
     id: SessionId,
     /// Notified when the session has to end.
     pub(super) told_to_end: Rc<Notify>,
+    /// What the kernel knows of the client.
+    pub(super) line: Rc<Line>,
     /// Notified when a statement that waited has its answer.
     turn: Rc<Notify>,
     block: Block,
@@ -67,7 +70,7 @@ impl Session {
     pub(super) fn new(host: Rc<dyn Host>, db: Rc<Database>, by: HostId) -> Session {
         let id = db.next_session();
         let turn = if db.pool.is_some() { Rc::default() } else { db.isolation.borrow_mut().connected(id) };
-        let told_to_end = db.trouble.connected(id, by);
+        let (told_to_end, line) = db.trouble.connected(id, by, host.now());
         Session {
             host,
             db,
@@ -75,6 +78,7 @@ impl Session {
             client: id,
             id,
             told_to_end,
+            line,
             turn,
             block: Block::None,
             transaction: None,

@@ -1,10 +1,11 @@
-//! What faults make the database do to its clients: refuse a commit, end a session.
+//! What faults make the database do to its clients: refuse a commit, end a session, find a client gone.
 
 use super::isolation::SessionId;
 use crate::id::{FaultId, HostId};
-use std::cell::RefCell;
+use crate::time::SimTime;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use tokio::sync::Notify;
 
 /// Trouble that is ordered, and trouble that was made.
@@ -23,6 +24,18 @@ struct Ending {
     by: HostId,
     told: Rc<Notify>,
     fault: Option<FaultId>,
+    line: Rc<Line>,
+}
+
+/// What the server's kernel knows of a client's connection.
+#[derive(Debug)]
+pub struct Line {
+    /// When something came from the client last.
+    pub(in crate::world) heard: Cell<SimTime>,
+    /// Somebody looks whether the client is still there.
+    pub(in crate::world) doubted: Cell<bool>,
+    /// Notified when the connection is given up.
+    pub(in crate::world) gone: Notify,
 }
 
 impl Trouble {
@@ -39,6 +52,11 @@ impl Trouble {
         }
     }
 
+    /// The connections of a host.
+    pub(in crate::world) fn lines_of(&self, host: HostId) -> Vec<Weak<Line>> {
+        self.sessions.borrow().values().filter(|ending| ending.by == host).map(|ending| Rc::downgrade(&ending.line)).collect()
+    }
+
     /// The faults whose trouble was made since this was last asked.
     pub(in crate::world) fn take_struck(&self) -> Vec<FaultId> {
         self.struck.take()
@@ -52,11 +70,13 @@ impl Trouble {
         true
     }
 
-    /// A session begins; what it gets back is notified when it has to end.
-    pub(super) fn connected(&self, session: SessionId, by: HostId) -> Rc<Notify> {
+    /// A session begins; the first of what it gets back is notified when it has to end.
+    pub(super) fn connected(&self, session: SessionId, by: HostId, now: SimTime) -> (Rc<Notify>, Rc<Line>) {
         let told = Rc::<Notify>::default();
-        self.sessions.borrow_mut().insert(session, Ending { by, told: Rc::clone(&told), fault: None });
-        told
+        let line = Rc::new(Line { heard: Cell::new(now), doubted: Cell::new(false), gone: Notify::new() });
+        let ending = Ending { by, told: Rc::clone(&told), fault: None, line: Rc::clone(&line) };
+        self.sessions.borrow_mut().insert(session, ending);
+        (told, line)
     }
 
     /// A session ends because it was told to, in the middle of something.
