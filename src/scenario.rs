@@ -33,7 +33,7 @@ pub use queue::QueueKnobs;
 pub use row_lock::{Acquires, OnMisfire, Reads, Recovers, RowLockKnobs};
 pub use rules::Rules;
 pub use slot_key::{SlotKeyKnobs, SlotTime};
-pub use validate::{Misconfigured, NODES};
+pub use validate::{Misconfigured, NODES, YEAR as LONGEST};
 
 use crate::plan::duration;
 use crate::settlement::Schedule;

@@ -80,7 +80,7 @@ fn a_bad_file_is_told_all_its_mistakes() {
     refused(&desk.run(&["run"]), &["there is no deployment.toml here", "onceproof init"]);
     refused(&desk.run(&["run", "nowhere.toml"]), &["cannot read nowhere.toml"]);
     fs::write(desk.path("blob.toml"), [0xff, 0xfe, 0x00]).unwrap();
-    refused(&desk.run(&["run", "blob.toml"]), &["cannot read blob.toml"]);
+    refused(&desk.run(&["run", "blob.toml"]), &["cannot read blob.toml", "0xff in line 1, column 1"]);
 }
 
 #[test]

@@ -43,15 +43,32 @@ pub fn read(path: &Path, kind: &str, longest: u64) -> Result<String, Failure> {
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(Failure::Usage(format!("cannot read {name}: it is not a regular file; write the name of a {kind} file")));
     }
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     // The length is that of what is read, not what the file system says: the file may still grow.
-    let read = File::open(path).and_then(|file| file.take(longest + 1).read_to_string(&mut text));
-    match read {
-        Ok(length) if length as u64 <= longest => Ok(text),
-        // A character cut in two at the bound is not text either.
-        Err(e) if fs::metadata(path).is_ok_and(|file| file.len() <= longest) => Err(unreadable(e)),
-        Ok(_) | Err(_) => {
-            Err(Failure::Usage(format!("cannot read {name}: it is larger than {} MiB, so it is no {kind} file", longest >> 20)))
-        }
+    let read = File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if read as u64 > longest {
+        return Err(Failure::Usage(format!("cannot read {name}: it is larger than {} MiB, so it is no {kind} file", longest >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|e| Failure::Usage(format!("cannot read {name}: {}", no_text(e.as_bytes(), &e.utf8_error()))))
+}
+
+/// Where the first byte is that is no text, in lines and characters.
+fn no_text(bytes: &[u8], error: &std::str::Utf8Error) -> String {
+    let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+    let line = 1 + good.matches('\n').count();
+    let column = 1 + good.rsplit('\n').next().unwrap_or_default().chars().count();
+    let bad = bytes[error.valid_up_to()];
+    format!("the byte 0x{bad:02x} in line {line}, column {column} is no UTF-8; save the file as UTF-8 text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_that_is_no_text_has_a_place() {
+        let bytes = b"guard = 1\n# Z\xc3\xbcrich \xfcber\n";
+        let error = std::str::from_utf8(bytes).unwrap_err();
+        assert_eq!(no_text(bytes, &error), "the byte 0xfc in line 2, column 10 is no UTF-8; save the file as UTF-8 text");
     }
 }

@@ -7,8 +7,9 @@ use crate::deployment_file::terms::{Terms, make_room, terms};
 use crate::deployment_file::told::told;
 use crate::deployment_file::{DeploymentFile, SEEDS};
 use crate::id::HostId;
+use crate::plan::duration;
 use crate::profile::{self, Profile};
-use crate::scenario::{JobLengths, Misfire, Override, Part, Policy, PoolKnobs, Rules, Scenario};
+use crate::scenario::{JobLengths, LONGEST, Misfire, Override, Part, Policy, PoolKnobs, Rules, Scenario};
 use crate::seed::Seed;
 use crate::settlement::{Fold, Gap, Schedule};
 use crate::strategy::{self, Strategy};
@@ -72,6 +73,7 @@ impl Builder<'_> {
         let mut scenario = self.knobs(scenario);
         if let Some(guard) = guard.filter(|_| !self.entries.overrides().is_empty()) {
             scenario.overrides = self.entries.overrides().iter().map(|own| self.of_one_node(own, guard, &scenario)).collect();
+            self.somebody(&scenario);
         }
         // What has no type yet cannot be compared.
         if self.mistakes.is_empty()
@@ -122,6 +124,16 @@ impl Builder<'_> {
             elsewhere: own.flag("elsewhere").unwrap_or_default(),
             guard: Part::differing(&known.guard, &scenario.guard),
             behaviour: Part::differing(&known.node, &scenario.node),
+        }
+    }
+
+    /// Whoever does the job here knows the schedule and belongs here.
+    fn somebody(&mut self, scenario: &Scenario) {
+        let idle = |node| scenario.override_of(node).is_some_and(|other| other.unscheduled || other.elsewhere);
+        let unscheduled = self.entries.overrides().iter().rev().find_map(|own| own.span("unscheduled"));
+        if let (true, Some(span)) = ((0..scenario.nodes).all(idle), unscheduled) {
+            let what = "no node knows the schedule and belongs to this environment, so nobody ever does the job";
+            self.mistakes.push(Mistake::at(span, what, "take `unscheduled` away from at least one node"));
         }
     }
 
@@ -237,7 +249,7 @@ impl Builder<'_> {
             if length > 24.hours()
                 && let Some(span) = self.entries.span("job")
             {
-                self.mistakes.push(Mistake::at(span, "`job` is longer than a day", "write a length up to `24h`"));
+                self.mistakes.push(Mistake::at(span, "`job` is longer than a day", "write for example `job = \"24h\"`"));
             }
             return;
         }
@@ -251,8 +263,13 @@ impl Builder<'_> {
             return;
         };
         let p95 = self.entries.length("job.p95").unwrap_or(p50);
-        let p99 = self.entries.length("job.p99").unwrap_or(p95);
-        let max = self.entries.length("job.max").unwrap_or(p99);
+        let p99 = self.entries.length("job.p99").unwrap_or(p95.max(p50).min(24.hours()));
+        let max = self.entries.length("job.max").unwrap_or(p99.max(p95).max(p50).min(24.hours()));
+        if let Some(span) = self.entries.span("job.p50").filter(|_| p50 > 24.hours()) {
+            let fits = [p95, p99, max].into_iter().fold(2.minutes(), Duration::min);
+            let cure = format!("write for example `p50 = \"{}\"`", duration::text(fits));
+            self.mistakes.push(Mistake::at(span, format!("`job.p50` is {}, but must be 0s to 24h", duration::text(p50)), cure));
+        }
         scenario.node.work = p50;
         scenario.job_lengths = Some(JobLengths { p50, p95, p99, max });
     }
@@ -267,8 +284,9 @@ impl Builder<'_> {
         let longer = elsewhere.map(|constant| (constant.get)(scenario).saturating_sub((constant.get)(&usual))).max().unwrap_or_default();
         patient.node.attention = patient.node.attention.saturating_add(longer);
         patient.liveness_bound = patient.liveness_bound.saturating_add(longer);
-        scenario.node.attention = self.entries.length("retry.attention").unwrap_or(patient.node.attention);
-        scenario.liveness_bound = self.entries.length("settle_within").unwrap_or(patient.liveness_bound);
+        // What nobody wrote cannot be too long.
+        scenario.node.attention = self.entries.length("retry.attention").unwrap_or(patient.node.attention.min(LONGEST));
+        scenario.liveness_bound = self.entries.length("settle_within").unwrap_or(patient.liveness_bound.min(LONGEST));
     }
 
     /// Knobs by their own names have the last word.

@@ -282,6 +282,9 @@ fn read(key: &keys::Key, value: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Mist
     }
 }
 
+/// Knobs of a scenario that a file has no say in, or says otherwise.
+const OTHERS_SAY: [&str; 2] = ["strategy", "time_scale"];
+
 /// A part of a scenario: read as one, so that what a scenario has not is told with its place.
 fn knobs(value: &Spanned<DeValue<'_>>) -> Result<toml::Value, Mistake> {
     use crate::scenario::Scenario;
@@ -289,15 +292,17 @@ fn knobs(value: &Spanned<DeValue<'_>>) -> Result<toml::Value, Mistake> {
     use toml::de::ValueDeserializer;
     let whole = value.clone();
     let mistake = |e: toml::de::Error| {
-        let what = e.message().lines().collect::<Vec<_>>().join("; ");
-        Mistake { span: Some(e.span().unwrap_or(value.span())), what, cure: meant(e.message()) }
+        let message = OTHERS_SAY.iter().fold(e.message().to_owned(), |text, knob| text.replace(&format!("`{knob}`, "), ""));
+        let what = message.lines().collect::<Vec<_>>().join("; ");
+        Mistake { span: Some(e.span().unwrap_or(value.span())), what, cure: meant(&message) }
     };
     let table = toml::Value::deserialize(ValueDeserializer::from(whole)).map_err(mistake)?;
     // A schedule is whole only together with the file's own.
     let mut rest = table.clone();
     let schedule = rest.as_table_mut().and_then(|table| table.remove("schedule"));
-    if let Some(key) = rest.as_table().and_then(|table| ["strategy", "time_scale"].into_iter().find(|key| table.contains_key(*key))) {
-        return Err(Mistake::at(value.span(), format!("`knobs` has no `{key}`"), "`guard` says which guard it is".to_owned()));
+    if let Some(key) = rest.as_table().and_then(|table| OTHERS_SAY.into_iter().find(|key| table.contains_key(*key))) {
+        let cure = if key == "strategy" { "`guard` says which guard it is" } else { "take it away: time is not scaled here" };
+        return Err(Mistake::at(value.span(), format!("`knobs` has no `{key}`"), cure.to_owned()));
     }
     match schedule {
         Some(_) => Scenario::deserialize(rest).map(|_| ()).map_err(mistake)?,

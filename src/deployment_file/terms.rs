@@ -1,6 +1,6 @@
 //! A guard's own terms: which constants `lease.ttl` and the like stand for, and what kind of lease it is.
 
-use crate::scenario::Scenario;
+use crate::scenario::{LONGEST, Scenario};
 use std::time::Duration;
 
 /// One of a guard's constants.
@@ -104,7 +104,7 @@ impl Terms {
 /// Makes room for the longest lease: an election begins before a boundary by more than a lease lasts, which is nobody's to say.
 pub fn make_room(scenario: &mut Scenario) {
     let leader = &mut scenario.leader;
-    leader.ahead = leader.ahead.max(leader.lasts.saturating_add(leader.renew_every));
+    leader.ahead = leader.ahead.max(leader.lasts.saturating_add(leader.renew_every).min(LONGEST));
 }
 
 #[cfg(test)]

@@ -327,6 +327,126 @@ fn a_calendar_that_cannot_be_is_refused_at_its_place() {
     }
 }
 
+/// A file with the hint of each of its mistakes in the place of what is wrong; `None` if a mistake has no such hint.
+fn hinted(text: &str) -> Option<String> {
+    let mut table: toml::Table = toml::from_str(text).unwrap();
+    let mistakes = DeploymentFile::read("d.toml", text).map(|_| ()).unwrap_err();
+    for mistake in &mistakes.all {
+        let hint = mistake.cure.split("for example `").nth(1)?.split('`').next()?;
+        let (_, value) = hint.split_once(" = ")?;
+        let value = toml::from_str::<toml::Table>(&format!("x = {value}")).unwrap()["x"].clone();
+        let said = mistake.what.split_once(": ").map_or(mistake.what.as_str(), |(_, said)| said);
+        let path = said.trim_start_matches('`').split('`').next()?;
+        let own = said != mistake.what;
+        let at = if own { table["override"][0].as_table_mut().unwrap() } else { &mut table };
+        let (key, groups) = path.split('.').collect::<Vec<_>>().split_last().map(|(key, groups)| (*key, groups.to_vec()))?;
+        let into = groups.into_iter().fold(at, |at, group| {
+            let inner = at.entry(group).or_insert_with(|| toml::Table::new().into());
+            inner.as_table_mut().unwrap_or_else(|| panic!("{text}\n{mistakes}"))
+        });
+        into.insert(key.to_owned(), value);
+    }
+    Some(toml::to_string(&table).unwrap())
+}
+
+/// Whatever is out of bounds by itself or beside its neighbours is told a value with which the file is accepted.
+#[test]
+fn every_hint_is_accepted() {
+    let guards = [
+        "table-key",
+        "lease-watchdog",
+        "lease-set-px",
+        "dual-guard",
+        "version-reclaim",
+        "lease-row",
+        "leader",
+        "consensus-lease",
+        "slot-key",
+    ];
+    let guards = guards.into_iter().chain(["row-lock", "dispatch-center", "queue-reliable"]);
+    let values = ["0s", "1ms", "50ms", "5s", "10m", "1h", "25h", "8784h", "9999h"];
+    let mut refused = 0;
+    let mut hold = |text: &str| {
+        if DeploymentFile::read("d.toml", text).is_ok() {
+            return;
+        }
+        let told = bad(text);
+        if told.contains(", so it has no `") || told.contains("is the same on all nodes") {
+            return;
+        }
+        let hinted = hinted(text).unwrap_or_else(|| panic!("{text}\nhas no hint: {told}"));
+        refused += 1;
+        if let Err(still) = DeploymentFile::read("d.toml", &hinted) {
+            panic!("{text}\nis told {told}\nand then {still}");
+        }
+    };
+    for guard in guards {
+        let lengths = keys::KEYS.iter().filter(|key| key.kind == keys::Kind::Length && key.path != "schedule.every");
+        for key in lengths {
+            for value in values {
+                let own = key.path.strip_prefix("override.").map(|own| format!("[[override]]\nnode = 1\n{own} = \"{value}\"\n"));
+                // What `[job]` says, it says of its median first.
+                let job = if key.path.starts_with("job.") && key.path != "job.p50" { "job.p50 = \"2m\"\n" } else { "" };
+                hold(&own.map_or_else(
+                    || format!("guard = \"{guard}\"\n{job}{} = \"{value}\"\n", key.path),
+                    |own| format!("guard = \"{guard}\"\n{own}"),
+                ));
+            }
+        }
+    }
+    for text in [
+        "[network]\nlatency_min = \"60ms\"\nlatency_max = \"50ms\"\n",
+        "[misfire]\npolicy = \"skip\"\ngrace = \"2m\"\n[retry]\njitter = \"10m\"\n",
+        "[job]\np50 = \"20m\"\np95 = \"5m\"\n",
+        "[job]\np50 = \"20m\"\np95 = \"5m\"\np99 = \"6m\"\nmax = \"7m\"\n",
+        "[schedule]\nevery = \"0s\"\n",
+        "[retry]\nbackoff = \"1h\"\nbackoff_max = \"1m\"\n",
+        "[retry]\npoll = \"40m\"\nattention = \"30m\"\n",
+        "nodes = 1\n",
+        "[[override]]\nnode = 3\n",
+    ] {
+        let text = format!("guard = \"table-key\"\n{text}");
+        hold(&text);
+    }
+    assert!(refused > 300, "only {refused} were refused");
+}
+
+/// What was not written is not wrong, what can only be taken away is not told to be written, and who is to blame is told so.
+#[test]
+fn whoever_is_to_blame_is_told() {
+    good("guard = \"lease-set-px\"\n[lease]\nttl = \"8784h\"\n");
+    for (text, says, never) in [
+        (
+            "[schedule]\ncron = \"0 0 29 2 *\"\nperiods = 1000\n",
+            "d.toml:4:11: the cron expression `0 0 29 2 *` has no more than",
+            "no boundary after",
+        ),
+        ("[schedule]\nevery = \"1h\"\n[[override]]\nnode = 1\ncron = \"0 0 * * *\"\n", "= take the line away", "turmoil"),
+        ("[network]\nlatency_min = \"1m\"\n", "must be 1m\n", "1m to 1m"),
+        ("[knobs]\nstrateg = \"no-guard\"\n", "unknown field `strateg`", "`strategy`"),
+        (
+            "[retry]\noperator = \"1ms\"\n",
+            "d.toml:3:12: `retry.operator` is 1ms, but must be 0s for nobody, or at least 1m",
+            "`guard.operator`",
+        ),
+        (
+            "nodes = 2\n[[override]]\nnode = 0\nunscheduled = true\n[[override]]\nnode = 1\nunscheduled = true\n",
+            "d.toml:8:15: no node knows the schedule",
+            "panicked",
+        ),
+        ("nodes = 1\n[[override]]\nnode = 0\n[[override]]\nnode = 0\n", "in one override only", "write for example"),
+        ("[[override]]\nnode = 3\n", "write for example `node = 2`", "node = 1"),
+    ] {
+        let told = bad(&format!("guard = \"table-key\"\n{text}"));
+        assert!(told.contains(says) && !told.contains(never), "{told}");
+    }
+    let cron = "guard = \"table-key\"\n[schedule]\ncron = \"0 0 29 2 *\"\nperiods = ";
+    let told = bad(&format!("{cron}1000\n"));
+    let most: u32 = told.split("write `periods = ").nth(1).unwrap().split('`').next().unwrap().parse().unwrap();
+    good(&format!("{cron}{most}\n"));
+    bad(&format!("{cron}{}\n", most + 1));
+}
+
 /// What the parser takes, the schema takes; what is wrong by itself, neither takes.
 #[test]
 fn the_schema_is_held_to_the_parser() {

@@ -62,13 +62,18 @@ fn told_of(wrong: &Misconfigured, entries: &Entries, file: &Entries, terms: Term
     match wrong {
         Misconfigured::Knob { knob, value, bound, example } => {
             let key = key_of(knob);
-            let bound = in_keys(bound);
+            // On turmoil a schedule becomes an interval, which is nothing to a file.
+            let bound = bound.replace("where `schedule.kind` is `interval`, as it is on turmoil", "where the job is due every so often");
+            let bound = in_keys(&bound);
             let compared = || entries.paths().find(|path| bound.contains(&format!("`{path}`")));
             let name = key.unwrap_or(knob);
             let what = format!("`{name}` is {value}, but must be {bound}");
             let cure = match key.filter(|key| entries.has(key)) {
+                Some(_) if example.is_empty() => "take the line away".to_owned(),
                 Some(key) => format!("write for example `{} = {example}`", key.rsplit('.').next().unwrap_or(key)),
-                None => format!("it is not in the file; write `{name}` too, or change what it is compared with"),
+                None => format!(
+                    "it is not in the file; write `{name}` too, for example `{name} = {example}`, or change what it is compared with"
+                ),
             };
             let at = key.filter(|key| entries.has(key)).or_else(compared);
             Mistake { span: span(at), what, cure }
@@ -83,6 +88,9 @@ fn told_of(wrong: &Misconfigured, entries: &Entries, file: &Entries, terms: Term
                 | ScheduleError::Together { .. }
                 | ScheduleError::Past { .. } => "schedule.cron",
                 ScheduleError::Zone(_) => "schedule.zone",
+                // Where the file does not say how many, the text is to blame.
+                ScheduleError::TooFew { .. } if !entries.has("schedule.periods") => "schedule.cron",
+                ScheduleError::TooFew { .. } => "schedule.periods",
                 ScheduleError::Range { what, .. } => match *what {
                     "`from`" => "schedule.from",
                     "`every`" => "schedule.every",

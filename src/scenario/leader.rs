@@ -108,16 +108,10 @@ impl LeaderKnobs {
     pub(super) fn validate(&self, found: &mut Found) {
         found.length("leader.lasts", self.lasts, 1.ms(), YEAR, "\"30s\"");
         found.length("leader.renew_every", self.renew_every, 1.ms(), YEAR, "\"10s\"");
-        if self.renew_every >= self.lasts {
-            let bound = format!("less than `leader.lasts` = {}", duration::text(self.lasts));
-            found.refuse("leader.renew_every", duration::text(self.renew_every), bound, "\"10s\"");
-        }
+        found.less_than(("leader.renew_every", self.renew_every, "\"10s\""), ("leader.lasts", self.lasts, "\"30s\""));
         found.length("leader.ahead", self.ahead, 1.ms(), YEAR, "\"2m\"");
         found.length("leader.late_by", self.late_by, Duration::ZERO, YEAR, "\"10m\"");
-        if self.ahead <= self.lasts {
-            let bound = format!("more than `leader.lasts` = {}", duration::text(self.lasts));
-            found.refuse("leader.ahead", duration::text(self.ahead), bound, "\"2m\"");
-        }
+        found.more_than(("leader.ahead", self.ahead, "\"2m\""), ("leader.lasts", self.lasts, "\"30s\""));
     }
 
     /// A renewal takes a round trip at least, which does not shrink: `floor` is the least time between two of them.

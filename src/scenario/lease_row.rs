@@ -1,7 +1,7 @@
 //! The constants of a lease that is a row of the database.
 
 use super::is_default;
-use super::validate::{Found, YEAR};
+use super::validate::{Found, YEAR, example};
 use crate::plan::{duration, scale::divided};
 use crate::time::Span;
 use serde::{Deserialize, Serialize};
@@ -83,11 +83,21 @@ impl LeaseRowKnobs {
         found.length("lease_row.at_most", self.at_most, 1.ms(), YEAR, "\"30m\"");
         if self.at_least > self.at_most {
             let bound = format!("at most `lease_row.at_most` = {}", duration::text(self.at_most));
-            found.refuse("lease_row.at_least", duration::text(self.at_least), bound, "\"10m\"");
+            found.refuse(
+                "lease_row.at_least",
+                duration::text(self.at_least),
+                bound,
+                example("\"10m\"", |usual| usual <= self.at_most, self.at_most),
+            );
         }
-        if self.keep_alive >= self.at_most {
+        if !self.keep_alive.is_zero() && self.keep_alive >= self.at_most {
             let bound = format!("less than `lease_row.at_most` = {}, or 0s for never", duration::text(self.at_most));
-            found.refuse("lease_row.keep_alive", duration::text(self.keep_alive), bound, "\"5m\"");
+            found.refuse(
+                "lease_row.keep_alive",
+                duration::text(self.keep_alive),
+                bound,
+                example("\"5m\"", |usual| usual < self.at_most, self.at_most / 2),
+            );
         }
     }
 

@@ -103,10 +103,7 @@ impl RowLockKnobs {
         found.length("row_lock.ahead", self.ahead, Duration::ZERO, 1.hours(), "\"5s\"");
         found.length("row_lock.misfire_after", self.misfire_after, 1.ms(), YEAR, "\"5s\"");
         found.length("row_lock.check_in", self.check_in, 1.ms(), YEAR, "\"15s\"");
-        if self.dead_after <= self.check_in {
-            let bound = format!("more than `row_lock.check_in` = {}", duration::text(self.check_in));
-            found.refuse("row_lock.dead_after", duration::text(self.dead_after), bound, "\"22500ms\"");
-        }
+        found.more_than(("row_lock.dead_after", self.dead_after, "\"22500ms\""), ("row_lock.check_in", self.check_in, "\"15s\""));
     }
 
     /// A check-in takes a round trip at least, which does not shrink: `floor` is the least time between two of them.

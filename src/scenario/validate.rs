@@ -5,7 +5,7 @@ use crate::id::NodeId;
 use crate::plan::{Misplanned, duration};
 use crate::scenario::{Misfire, Scenario};
 use crate::settlement::{Schedule, ScheduleError};
-use crate::time::Span;
+use crate::time::{Span, millis};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub const NODES: RangeInclusive<u8> = 1..=32;
 #[derive(Debug, thiserror::Error)]
 pub enum Misconfigured {
     /// A knob outside of its bounds.
-    #[error("`{knob}` is {value}, but must be {bound}; write for example `{knob} = {example}`")]
+    #[error("`{knob}` is {value}, but must be {bound}; {}", instead(knob, example))]
     Knob {
         /// Its place in the file: `guard.lease`.
         knob: &'static str,
@@ -24,8 +24,8 @@ pub enum Misconfigured {
         value: String,
         /// What it may be.
         bound: String,
-        /// A good value, as TOML.
-        example: &'static str,
+        /// A good value beside the others, as TOML; empty if it can only be taken away.
+        example: String,
     },
     /// The schedule cannot be worked out.
     #[error("{0} in the schedule")]
@@ -71,8 +71,13 @@ pub enum Misconfigured {
     },
 }
 
+/// What to write.
+fn instead(knob: &str, example: &str) -> String {
+    if example.is_empty() { "take it away".to_owned() } else { format!("write for example `{knob} = {example}`") }
+}
+
 /// Longer than anything here has to last, and short enough for sums to stay far from overflow.
-pub(super) const YEAR: Duration = Duration::from_hours(366 * 24);
+pub const YEAR: Duration = Duration::from_hours(366 * 24);
 
 impl Scenario {
     /// Checks every knob against its bounds. Whether the strategy exists is for the catalogue to say.
@@ -122,13 +127,21 @@ impl Scenario {
         let node = &self.node;
         found.length("node.jitter", node.jitter, Duration::ZERO, 10.minutes(), "\"5s\"");
         found.length("node.poll", node.poll, 1.ms(), 1.hours(), "\"1m\"");
-        found.length("node.attention", node.attention, node.poll, YEAR, "\"3h\"");
+        found.length("node.attention", node.attention, if_good(node.poll, 1.hours()), YEAR, "\"3h\"");
         found.length("node.work", node.work, Duration::ZERO, 24.hours(), "\"2m\"");
         found.length("node.timeout", node.timeout, 1.ms(), 1.hours(), "\"5s\"");
-        let round_trip = self.network.latency_max.saturating_mul(2);
-        if node.timeout > Duration::ZERO && node.timeout <= round_trip {
-            let bound = format!("more than a round trip, twice `network.latency_max` = {}", duration::text(round_trip));
-            found.refuse("node.timeout", duration::text(node.timeout), bound, "\"5s\"");
+        let (least, most) = (if_good(self.network.latency_min, 1.minutes()), if_good(self.network.latency_max, 1.minutes()));
+        let (knob, longest) =
+            if node.timeout <= most * 2 { ("network.latency_max", most) } else { ("network.latency_min", least.max(most)) };
+        if node.timeout > Duration::ZERO && node.timeout <= longest * 2 {
+            let bound = format!("more than a round trip, twice `{knob}` = {}", duration::text(longest * 2));
+            let round_trip = least.max(most) * 2;
+            found.refuse(
+                "node.timeout",
+                duration::text(node.timeout),
+                bound,
+                example("\"5s\"", |usual| usual > round_trip, round_trip * 2),
+            );
         }
         found.length("node.step_jitter", node.step_jitter, Duration::ZERO, 1.minutes(), "\"2ms\"");
         self.validate_misfire(found);
@@ -140,7 +153,8 @@ impl Scenario {
         let in_time = self.node.jitter.saturating_add(self.guard.wake_after);
         if misfire.policy != Misfire::FireAll && misfire.grace <= in_time {
             let bound = format!("more than `node.jitter` and `guard.wake_after` together = {}", duration::text(in_time));
-            found.refuse("node.misfire.grace", duration::text(misfire.grace), bound, "\"2m\"");
+            let sound = if_good(self.node.jitter, 10.minutes()) + if_good(self.guard.wake_after, 24.hours());
+            found.refuse("node.misfire.grace", duration::text(misfire.grace), bound, example("\"2m\"", |usual| usual > sound, sound * 2));
         }
         found.length("node.misfire.grace", misfire.grace, Duration::ZERO, YEAR, "\"2m\"");
     }
@@ -152,26 +166,21 @@ impl Scenario {
         found.length("guard.machine_lease", guard.machine_lease, 1.ms(), YEAR, "\"10m\"");
         found.length("guard.watchdog_lease", guard.watchdog_lease, 1.ms(), YEAR, "\"30s\"");
         found.length("guard.renew_every", guard.renew_every, 1.ms(), YEAR, "\"10s\"");
-        if guard.renew_every >= guard.watchdog_lease {
-            let bound = format!("less than `guard.watchdog_lease` = {}", duration::text(guard.watchdog_lease));
-            found.refuse("guard.renew_every", duration::text(guard.renew_every), bound, "\"10s\"");
-        }
+        found.less_than(("guard.renew_every", guard.renew_every, "\"10s\""), ("guard.watchdog_lease", guard.watchdog_lease, "\"30s\""));
         found.length("guard.dual_lease", guard.dual_lease, 1.ms(), YEAR, "\"90s\"");
         found.length("guard.dual_renew_every", guard.dual_renew_every, 1.ms(), YEAR, "\"30s\"");
-        if guard.dual_renew_every >= guard.dual_lease {
-            let bound = format!("less than `guard.dual_lease` = {}", duration::text(guard.dual_lease));
-            found.refuse("guard.dual_renew_every", duration::text(guard.dual_renew_every), bound, "\"30s\"");
-        }
+        found.less_than(("guard.dual_renew_every", guard.dual_renew_every, "\"30s\""), ("guard.dual_lease", guard.dual_lease, "\"90s\""));
         found.length("guard.heartbeat", guard.heartbeat, 1.ms(), YEAR, "\"30s\"");
         found.length("guard.stale_after", guard.stale_after, 1.ms(), YEAR, "\"5m\"");
-        if guard.stale_after <= guard.heartbeat {
-            let bound = format!("more than `guard.heartbeat` = {}", duration::text(guard.heartbeat));
-            found.refuse("guard.stale_after", duration::text(guard.stale_after), bound, "\"5m\"");
-        }
+        found.more_than(("guard.stale_after", guard.stale_after, "\"5m\""), ("guard.heartbeat", guard.heartbeat, "\"30s\""));
         found.length("guard.backoff", guard.backoff, 1.ms(), YEAR, "\"30s\"");
-        found.length("guard.backoff_max", guard.backoff_max, guard.backoff, YEAR, "\"10m\"");
+        found.length("guard.backoff_max", guard.backoff_max, if_good(guard.backoff, YEAR), YEAR, "\"10m\"");
         found.number("guard.dead_letter_after", guard.dead_letter_after, 1, u32::MAX, "20");
         found.length("guard.operator", guard.operator, Duration::ZERO, YEAR, "\"30m\"");
+        if !guard.operator.is_zero() && guard.operator < 1.minutes() / self.time_scale.max(1) {
+            let bound = "0s for nobody, or at least 1m: nobody looks more often, and a run would be about little else".to_owned();
+            found.refuse("guard.operator", duration::text(guard.operator), bound, "\"30m\"");
+        }
         found.length("guard.wake_after", guard.wake_after, Duration::ZERO, 24.hours(), "\"1m\"");
     }
 
@@ -180,17 +189,19 @@ impl Scenario {
         let Ok(truth) = self.schedule.calendar() else { return };
         for (n, other) in self.overrides.iter().enumerate() {
             let mut own = Found::default();
+            let free =
+                || (0..self.nodes).rev().find(|node| self.override_of(*node).is_none()).map(|node| node.to_string()).unwrap_or_default();
             if other.node >= self.nodes {
-                own.refuse("override.node", other.node.to_string(), format!("0 to {}", self.nodes.saturating_sub(1)), "1");
+                own.refuse("override.node", other.node.to_string(), format!("0 to {}", self.nodes.saturating_sub(1)), free());
             }
             let twice = self.overrides[..n].iter().any(|earlier| earlier.node == other.node);
             if twice {
-                own.refuse("override.node", other.node.to_string(), "in one override only".to_owned(), "1");
+                own.refuse("override.node", other.node.to_string(), "in one override only".to_owned(), free());
             }
             match (&other.cron, &self.schedule) {
                 (Some(cron), Schedule::Interval { .. }) => {
                     let bound = "left out where `schedule.kind` is `interval`, as it is on turmoil".to_owned();
-                    own.refuse("override.cron", format!("`{cron}`"), bound, "\"0 0 10,25 * *\"");
+                    own.refuse("override.cron", format!("`{cron}`"), bound, "");
                 }
                 (None, _) | (_, Schedule::Cron { .. }) => {
                     own.0.extend(other.calendar(&self.schedule, &truth).err().map(Misconfigured::from));
@@ -211,7 +222,13 @@ impl Scenario {
     fn validate_servers(&self, found: &mut Found) {
         let network = &self.network;
         found.length("network.latency_min", network.latency_min, 1.ms(), 1.minutes(), "\"1ms\"");
-        found.length("network.latency_max", network.latency_max, network.latency_min, 1.minutes(), "\"50ms\"");
+        found.length(
+            "network.latency_max",
+            network.latency_max,
+            if_good(network.latency_min, 1.minutes()).max(1.ms()),
+            1.minutes(),
+            "\"50ms\"",
+        );
         self.validate_log(found);
         found.length("centre.timeout", self.centre.timeout, 1.ms(), YEAR, "\"10m\"");
         let database = &self.database;
@@ -243,16 +260,21 @@ impl Scenario {
         found.length("log.renew_every", log.renew_every, 1.ms(), YEAR, "\"30s\"");
         if log.election <= log.heartbeat.saturating_mul(2) {
             let bound = format!("more than two heartbeats, twice `log.heartbeat` = {}", duration::text(log.heartbeat));
-            found.refuse("log.election", duration::text(log.election), bound, "\"8s\"");
+            let beats = log.heartbeat.saturating_mul(2);
+            found.refuse(
+                "log.election",
+                duration::text(log.election),
+                bound,
+                example("\"8s\"", |usual| usual > beats, (beats * 2).min(YEAR)),
+            );
         }
         if log.rest_after <= log.election.saturating_mul(4) {
             let bound = format!("more than the longest election, four times `log.election` = {}", duration::text(log.election));
-            found.refuse("log.rest_after", duration::text(log.rest_after), bound, "\"40s\"");
+            let elections = log.election.saturating_mul(4);
+            let rest = example("\"40s\"", |usual| usual > elections, (elections * 2).min(YEAR));
+            found.refuse("log.rest_after", duration::text(log.rest_after), bound, rest);
         }
-        if log.renew_every >= log.lease {
-            let bound = format!("less than `log.lease` = {}", duration::text(log.lease));
-            found.refuse("log.renew_every", duration::text(log.renew_every), bound, "\"30s\"");
-        }
+        found.less_than(("log.renew_every", log.renew_every, "\"30s\""), ("log.lease", log.lease, "\"90s\""));
     }
 
     fn validate_clocks_and_job(&self, found: &mut Found) {
@@ -260,9 +282,13 @@ impl Scenario {
         found.number("clocks.drift_ppm", self.clocks.drift_ppm, 0, 100_000, "20000");
         if let Some(job) = &self.job_lengths {
             found.length("job_lengths.p50", job.p50, Duration::ZERO, 24.hours(), "\"2m\"");
-            found.length("job_lengths.p95", job.p95, job.p50, 24.hours(), "\"10m\"");
-            found.length("job_lengths.p99", job.p99, job.p95, 24.hours(), "\"30m\"");
-            found.length("job_lengths.max", job.max, job.p99, 24.hours(), "\"45m\"");
+            let mut least = if_good(job.p50, 24.hours());
+            for (knob, length, usual) in
+                [("job_lengths.p95", job.p95, "\"10m\""), ("job_lengths.p99", job.p99, "\"30m\""), ("job_lengths.max", job.max, "\"45m\"")]
+            {
+                found.length(knob, length, least, 24.hours(), usual);
+                least = least.max(if_good(length, 24.hours()));
+            }
         }
     }
 }
@@ -272,8 +298,37 @@ impl Scenario {
 pub(super) struct Found(Vec<Misconfigured>);
 
 impl Found {
-    pub(super) fn refuse(&mut self, knob: &'static str, value: String, bound: String, example: &'static str) {
-        self.0.push(Misconfigured::Knob { knob, value, bound, example });
+    pub(super) fn refuse(&mut self, knob: &'static str, value: String, bound: String, example: impl Into<String>) {
+        self.0.push(Misconfigured::Knob { knob, value, bound, example: example.into() });
+    }
+
+    /// A length that has to be less than another, which is blamed only if nothing is less. Both have a usual value.
+    pub(super) fn less_than(&mut self, less: (&'static str, Duration, &str), more: (&'static str, Duration, &str)) {
+        if less.1 < more.1 {
+            return;
+        }
+        if more.1 <= 1.ms() {
+            let floor = less.1.max(1.ms());
+            let example = example(more.2, |usual| usual > floor, floor * 2);
+            self.refuse(more.0, duration::text(more.1), format!("more than `{}` and 1ms", less.0), example);
+            return;
+        }
+        let bound = format!("less than `{}` = {}", more.0, duration::text(more.1));
+        self.refuse(less.0, duration::text(less.1), bound, example(less.2, |usual| usual < more.1, part(more.1, 3)));
+    }
+
+    /// The same, and the other one is blamed, unless nothing is more.
+    pub(super) fn more_than(&mut self, more: (&'static str, Duration, &str), less: (&'static str, Duration, &str)) {
+        if less.1 < more.1 {
+            return;
+        }
+        if less.1 >= YEAR {
+            let example = example(less.2, |usual| usual < more.1, part(more.1, 3));
+            self.refuse(less.0, duration::text(less.1), format!("less than `{}`", more.0), example);
+            return;
+        }
+        let bound = format!("more than `{}` = {}", less.0, duration::text(less.1));
+        self.refuse(more.0, duration::text(more.1), bound, example(more.2, |usual| usual > less.1, (less.1 * 2).min(YEAR)));
     }
 
     pub(super) fn number(&mut self, knob: &'static str, value: u32, least: u32, most: u32, example: &'static str) {
@@ -283,15 +338,32 @@ impl Found {
         }
     }
 
-    pub(super) fn length(&mut self, knob: &'static str, value: Duration, least: Duration, most: Duration, example: &'static str) {
+    pub(super) fn length(&mut self, knob: &'static str, value: Duration, least: Duration, most: Duration, usual: &str) {
         if !(least..=most).contains(&value) {
             let bound = match (duration::text(least), most) {
                 (least, YEAR) if value < YEAR => format!("at least {least}"),
+                (only, _) if least == most => only,
                 (least, most) => format!("{least} to {}", duration::text(most)),
             };
-            self.refuse(knob, duration::text(value), bound, example);
+            self.refuse(knob, duration::text(value), bound, example(usual, |usual| (least..=most).contains(&usual), least));
         }
     }
+}
+
+/// The usual value, as TOML, if it fits, or else this one.
+pub(super) fn example(usual: &str, fits: impl Fn(Duration) -> bool, otherwise: Duration) -> String {
+    let fits = duration::parse(usual.trim_matches('"')).is_ok_and(fits);
+    if fits { usual.to_owned() } else { format!("\"{}\"", duration::text(otherwise)) }
+}
+
+/// So many parts of a length, in whole milliseconds, and at least one.
+pub(super) fn part(of: Duration, parts: u64) -> Duration {
+    Duration::from_millis((millis(of) / parts).max(1))
+}
+
+/// A length that another is compared with, or nothing, if it is out of bounds itself.
+fn if_good(length: Duration, most: Duration) -> Duration {
+    if length <= most { length } else { Duration::ZERO }
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// So many boundaries a run may watch.
+const MOST: usize = 1000;
+
 /// When periods end, and which of them a run watches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", try_from = "text::ScheduleTable")]
@@ -65,6 +68,11 @@ pub enum ScheduleError {
     /// The expression never matches again.
     #[error("the cron expression `{text}` has no boundary after {after}")]
     NoBoundary { text: String, after: String },
+    /// There are fewer boundaries than are to be watched.
+    #[error(
+        "the cron expression `{text}` has no more than {found} boundaries that can be watched, not {wanted}; write `periods = {found}`, or fewer"
+    )]
+    TooFew { text: String, found: usize, wanted: usize },
     /// Two periods would have one name.
     #[error(
         "the cron expression `{text}` has two boundaries on {date}, but periods are named by the date on which they end; write one with at most one boundary a day"
@@ -140,7 +148,17 @@ impl Schedule {
                 })?;
                 let count = in_range(*periods)?;
                 let origin = Origin(start.timestamp().into());
-                let calendar = Boundaries::of(cron, &zone, *from, (*gap, *fold))?.calendar(origin, |found| count < found.len())?;
+                let mut met = 0;
+                let enough = |found: &[Period]| {
+                    met = found.len();
+                    count < found.len()
+                };
+                let calendar = Boundaries::of(cron, &zone, *from, (*gap, *fold))?.calendar(origin, enough);
+                let calendar = calendar.map_err(|error| match error {
+                    // The last of them is what comes after the watched ones.
+                    ScheduleError::NoBoundary { text, .. } if met > 1 => ScheduleError::TooFew { text, found: met - 1, wanted: count },
+                    error => error,
+                })?;
                 match calendar.periods.first().filter(|first| first.due <= origin.0) {
                     Some(first) => Err(ScheduleError::Past { text: cron.clone(), first: first.id, from: *from }),
                     None => Ok(calendar),
@@ -160,7 +178,8 @@ impl Schedule {
     }
 
     /// What the boundaries of `truth`, this schedule worked out, are for a node that has another time zone, or another
-    /// cron text: the same nominal dates at other instants, or other dates. An interval counts its boundaries in local time too.
+    /// cron text: the same nominal dates at other instants, or other dates, up to the first one that is not watched any more.
+    /// An interval counts its boundaries in local time too.
     ///
     /// # Errors
     /// The zone or the cron text is no good, or has more than 1,000 boundaries until the last watched one.
@@ -171,7 +190,10 @@ impl Schedule {
             Schedule::Cron { cron: own, from, gap, fold, .. } => {
                 let last = truth.periods.last().map(|last| last.id);
                 let boundaries = Boundaries::of(cron.unwrap_or(own), &there, *from, (*gap, *fold))?;
-                boundaries.calendar(truth.origin, |found| found.last().map(|newest| newest.id) > last)
+                boundaries.calendar(truth.origin, |found| {
+                    let newest = found.last().map(|newest| newest.id);
+                    newest >= Some(truth.beyond.id) || newest > last && found.len() > MOST
+                })
             }
             Schedule::Interval { .. } => {
                 let moved = |period: &Period| {
@@ -219,7 +241,7 @@ impl Boundaries {
     }
 
     /// Boundaries until `enough` are found: the last one is beyond the watched.
-    fn calendar(mut self, origin: Origin, enough: impl Fn(&[Period]) -> bool) -> Result<Calendar, ScheduleError> {
+    fn calendar(mut self, origin: Origin, mut enough: impl FnMut(&[Period]) -> bool) -> Result<Calendar, ScheduleError> {
         let (mut found, mut again) = (Vec::<Period>::new(), Vec::new());
         while !enough(&found) {
             let (period, second) = self.following()?;
@@ -252,7 +274,7 @@ fn parse(cron: &str) -> Result<Cron, ScheduleError> {
 }
 
 fn in_range(periods: u32) -> Result<usize, ScheduleError> {
-    if (1..=1000).contains(&periods) {
+    if (1..=MOST).contains(&(periods as usize)) {
         Ok(periods as usize)
     } else {
         Err(ScheduleError::Range { what: "`periods`", bound: "1 to 1000", given: periods.to_string() })
@@ -437,7 +459,7 @@ mod tests {
             truth.periods.iter().zip(&there.periods).map(|(here, there)| (there.due.0 - here.due.0) / 3_600_000).collect();
         assert_eq!(later, [7, 6]);
         let other = schedule.seen_with(None, Some("0 3 * * *"), &truth).unwrap();
-        assert_eq!(shown(&other).len(), 4, "27 to 30: {:?}", shown(&other));
+        assert_eq!(shown(&other).len(), 32, "27 March to 27 April, before the first that is not watched: {:?}", shown(&other));
         let unmoved = Schedule::Interval { every: 6.minutes(), periods: 2 };
         let truth = unmoved.calendar().unwrap();
         let ahead = unmoved.seen_with(Some("+00:00:04"), None, &truth).unwrap();
