@@ -36,6 +36,7 @@ use crate::settlement::{Decides, Period};
 use crate::step::Step;
 use crate::trace::Belief;
 use async_trait::async_trait;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// A way to make a scheduled job run exactly once on several nodes.
@@ -64,6 +65,12 @@ pub trait Strategy: Send + Sync {
     /// All its steps, in the order of a calm attempt. Fault plans refer to them by name, and a run
     /// in which another step is made is refused. [`crate::steps!`] adds your own to those of a body.
     fn steps(&self) -> &'static [Step];
+
+    /// Those of its steps that it can make in a deployment: all of them, unless a knob says where something is kept.
+    fn steps_in(&self, scenario: &Scenario) -> Cow<'static, [Step]> {
+        let _ = scenario;
+        Cow::Borrowed(self.steps())
+    }
 
     /// Whether the settlement row of a period is unique.
     fn unique_marker(&self) -> bool {

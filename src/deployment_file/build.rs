@@ -94,7 +94,9 @@ impl Builder<'_> {
         if let Some(prefix) = entries.text("lease.key_prefix") {
             prefix.clone_into(&mut scenario.guard.key_prefix);
         }
-        if let (Some(span), true) = (entries.span("lease.key_prefix"), guard.steps().iter().all(|step| step.peer != Some(HostId::Lease))) {
+        if let (Some(span), true) =
+            (entries.span("lease.key_prefix"), guard.steps_in(scenario).iter().all(|step| step.peer != Some(HostId::Lease)))
+        {
             let what = format!("{} keeps nothing in the lease store, so it has no `lease.key_prefix`", guard.name());
             self.mistakes.push(Mistake::at(span, what, "take the line away"));
         }
@@ -331,7 +333,7 @@ impl Builder<'_> {
                     cure,
                 ));
             }
-            if let (Some(guard), Some(why)) = (guard, guard.and_then(|guard| class.misses(guard.steps()))) {
+            if let (Some(guard), Some(why)) = (guard, guard.and_then(|guard| class.misses(&guard.steps_in(scenario)))) {
                 let what = format!("{name} cannot strike {}: {why}", guard.name());
                 self.mistakes.push(Mistake::at(span.clone(), what, format!("take \"{name}\" away")));
             }

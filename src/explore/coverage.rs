@@ -218,7 +218,7 @@ impl Atlas {
     /// Of the classes that swarm mixes.
     pub fn of(subject: &dyn Subject) -> Atlas {
         let mut atlas = Atlas::default();
-        let steps = subject.strategy().steps();
+        let steps = &*subject.strategy().steps_in(subject.scenario());
         for class in FaultClass::ALL.into_iter().filter(|class| class.mixes() != Mixes::Never && class.misses(steps).is_none()) {
             let (seed, mut quiet) = (Seed(0).fork("atlas"), 0);
             for n in 0.. {

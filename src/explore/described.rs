@@ -24,7 +24,7 @@ pub struct Described(pub Deployment);
 impl Described {
     /// What its runs under a class came to. `calm` is what broke without any fault.
     pub fn weigh(&self, class: FaultClass, tally: Tally, calm: &BTreeSet<Mark>) -> Cell {
-        match class.misses(self.0.strategy().steps()) {
+        match self.misses(class) {
             Some(why) => Cell::missed(class, why),
             None => Cell::weigh(&PROMISE, class, tally, calm),
         }

@@ -32,6 +32,11 @@ pub trait Subject: Sync {
         None
     }
 
+    /// Why a class cannot strike it at all, if that is so.
+    fn misses(&self, class: FaultClass) -> Option<&'static str> {
+        class.misses(&self.strategy().steps_in(self.scenario()))
+    }
+
     /// One run.
     ///
     /// # Errors
@@ -119,7 +124,7 @@ impl Subject for Deployment {
     }
 
     fn plan(&self, class: FaultClass, seed: Seed) -> FaultPlan {
-        class.plan(seed, Subject::scenario(self), Subject::calendar(self), Subject::strategy(self).steps())
+        class.plan(seed, Subject::scenario(self), Subject::calendar(self), &self.steps())
     }
 
     fn variant(&self, class: FaultClass, seed: Seed) -> Option<Box<dyn Subject>> {

@@ -59,7 +59,7 @@ impl Row {
             .filter(|(class, _)| **class == FaultClass::Calm)
             .flat_map(|(_, tally)| tally.broken.keys().copied())
             .collect();
-        let weigh = |(class, tally): (&FaultClass, Tally)| match class.misses(strategy.steps()) {
+        let weigh = |(class, tally): (&FaultClass, Tally)| match subject.misses(*class) {
             Some(why) => Cell::missed(*class, why),
             None => Cell::weigh(&claims, *class, tally, &calm),
         };

@@ -173,7 +173,7 @@ impl Sweep<'_> {
         let calm = self.classes.iter().position(|class| *class == FaultClass::Calm).filter(|_| class != FaultClass::Calm);
         let inherited: BTreeSet<Mark> = calm.map(|column| seen.tallies[row + column].broken.keys().copied().collect()).unwrap_or_default();
         let broke = tally.broken.keys().any(|mark| !inherited.contains(mark));
-        class.misses(subject.strategy().steps()).is_none() && tally.runs < cap && (tally.runs == 0 || !broke && tally.felt < wanted)
+        subject.misses(class).is_none() && tally.runs < cap && (tally.runs == 0 || !broke && tally.felt < wanted)
     }
 
     fn cell(&self, cell: usize) -> (&dyn Subject, FaultClass) {
@@ -230,7 +230,7 @@ impl Sweep<'_> {
 
     fn serve(&self, ticket: Ticket, watch: &Watch<'_>, seen: &mut Seen) -> Result<(), Stopped> {
         let (row, (subject, class)) = (ticket.cell / self.classes.len(), self.cell(ticket.cell));
-        if class.misses(subject.strategy().steps()).is_some() {
+        if subject.misses(class).is_some() {
             return Ok(());
         }
         let tally = &mut seen.tallies[ticket.cell];

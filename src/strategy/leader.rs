@@ -13,8 +13,8 @@
 mod office;
 
 use crate::class::FaultClass;
-use crate::id::{Letter, PeriodId};
-use crate::scenario::{LeaderKnobs, OnError, Remembers, Rules, Scenario};
+use crate::id::{HostId, Letter, PeriodId};
+use crate::scenario::{HeldIn, LeaderKnobs, OnError, Remembers, Rules, Scenario};
 use crate::settlement::{Decides, Period};
 use crate::step::{Step, joined};
 use crate::store::sql::{Text, aggregate, column, int};
@@ -24,6 +24,7 @@ use crate::time::WallTime;
 use crate::trace::Belief;
 use async_trait::async_trait;
 use office::Office;
+use std::borrow::Cow;
 use std::time::Duration;
 
 const STEPS: [Step; 20] = joined(&[
@@ -126,6 +127,14 @@ impl Strategy for Leader {
 
     fn steps(&self) -> &'static [Step] {
         &STEPS
+    }
+
+    /// Whose lease is a row never asks the lease store.
+    fn steps_in(&self, scenario: &Scenario) -> Cow<'static, [Step]> {
+        match scenario.leader.held_in {
+            HeldIn::LeaseStore => Cow::Borrowed(&STEPS),
+            HeldIn::Row => STEPS.iter().copied().filter(|step| step.peer != Some(HostId::Lease)).collect(),
+        }
     }
 
     fn wakes_early(&self, scenario: &Scenario) -> Duration {

@@ -8,7 +8,7 @@ use crate::plan::{FaultPlan, Misplanned, Trigger, duration};
 use crate::scenario::{Misconfigured, Override, Scenario};
 use crate::seed::Seed;
 use crate::settlement::{Calendar, LeaseKey};
-use crate::step;
+use crate::step::{self, Step};
 use crate::strategy::{self, Strategy};
 use crate::time::SimTime;
 use crate::world::engine::{self, Boot, Engine, Observer, Reseed, Settings};
@@ -22,6 +22,7 @@ use crate::world::sim_host::SimHost;
 use crate::world::state::World;
 use crate::world::votes::held_by_most;
 use crate::world::{EngineKind, Refused, Run, operator, traffic};
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -107,6 +108,11 @@ impl Deployment {
     /// The guard.
     pub fn strategy(&self) -> &'static dyn Strategy {
         self.strategy
+    }
+
+    /// The steps that its nodes can make.
+    pub fn steps(&self) -> Cow<'static, [Step]> {
+        self.strategy.steps_in(&self.scenario)
     }
 
     /// The scenario.
@@ -242,7 +248,7 @@ impl Deployment {
     /// The servers that the guard asks, but for the payout service: without them no node can settle.
     /// Of independent lease stores, and of the members of a log, it needs a majority.
     fn needs(&self) -> Vec<Need> {
-        let steps = self.strategy.steps();
+        let steps = self.steps();
         let asked = |servers: &[HostId]| -> Vec<HostId> {
             servers.iter().copied().filter(|server| steps.iter().any(|step| step.peer == Some(server.asked_as()))).collect()
         };

@@ -123,7 +123,7 @@ impl Found<'_> {
     /// A lease store that two environments share.
     fn other_environment(&mut self, other: &Override) {
         let (scenario, id) = (&self.file.scenario, NodeId(other.node));
-        let asks = self.file.guard.steps().iter().any(|step| step.peer == Some(HostId::Lease));
+        let asks = self.file.guard.steps_in(scenario).iter().any(|step| step.peer == Some(HostId::Lease));
         let prefix = |node| scenario.known_to(node).guard.key_prefix;
         let shared = (0..scenario.nodes).any(|node| !scenario.is_elsewhere(node) && prefix(node) == prefix(other.node));
         if other.elsewhere && asks && shared {
