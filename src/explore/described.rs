@@ -73,3 +73,57 @@ impl Subject for Described {
         claims
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deployment_file::DeploymentFile;
+    use crate::explore::observe;
+    use crate::time::Span;
+    use crate::world::EngineKind;
+
+    fn described(text: &str) -> Described {
+        let file = DeploymentFile::read("d.toml", text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        Described(Deployment::with_strategy(&file.scenario, file.guard, EngineKind::Event).unwrap())
+    }
+
+    /// What breaks in a run of a deployment without any fault.
+    fn broken_in_calm(text: &str) -> Vec<Mark> {
+        let seen = observe(&described(text), FaultClass::Calm, Seed(1), &FaultPlan::none()).unwrap();
+        seen.findings.into_iter().map(|finding| finding.mark).collect()
+    }
+
+    /// A run that watches one boundary sees whoever comes for it hours later, or for another date before the next one.
+    #[test]
+    fn a_run_waits_for_whoever_comes_late() {
+        let one = "guard = \"no-guard\"\nnodes = 2\n[schedule]\nperiods = 1\n[[override]]\nnode = 1\n";
+        assert!(broken_in_calm(&format!("{one}zone = \"UTC\"\n")).contains(&Mark::Letter(Letter::D)));
+        assert!(broken_in_calm(&format!("{one}cron = \"0 0 11,26 * *\"\n")).contains(&Mark::Letter(Letter::E)));
+    }
+
+    /// The horizon is the catalogue's, unless somebody may come later than any of its nodes.
+    #[test]
+    fn a_run_ends_after_the_last_who_may_come() {
+        let horizon = |more: &str| described(&format!("guard = \"table-key\"\n{more}")).0.horizon();
+        let usual = horizon("");
+        assert_eq!(horizon("[[override]]\nnode = 1\nzone = \"UTC\"\n"), usual + 8.hours());
+        assert_eq!(horizon("[[override]]\nnode = 1\ncron = \"30 7 10,25 * *\"\n"), usual + 450.minutes());
+        assert_eq!(horizon("[[override]]\nnode = 1\nzone = \"Asia/Tokyo\"\n"), usual);
+        assert_eq!(horizon("[clocks]\nerror = \"24h\"\n"), usual + 24.hours() - 5.minutes());
+        assert_eq!(horizon("[clocks]\nerror = \"1s\"\n"), usual);
+    }
+
+    /// A leader whose lease is a row never asks the lease store: nothing of it can strike, and nobody needs it to be up.
+    #[test]
+    fn what_is_never_asked_cannot_be_cut_off() {
+        let (row, store) = (described("profile = \"river\"\n"), described("guard = \"leader\"\n"));
+        for class in [FaultClass::LeaseCut, FaultClass::LeaseLoss] {
+            assert!(row.misses(class).is_some() && store.misses(class).is_none(), "{class}");
+            let cell = row.weigh(class, Tally::default(), &BTreeSet::new());
+            assert!(cell.misses.is_some() && !cell.undecided(), "{class}");
+        }
+        assert_eq!(store.0.steps().len(), store.strategy().steps().len());
+        let told = DeploymentFile::read("d.toml", "profile = \"river\"\n[try]\nfaults = [\"lease-cut\"]\n").map(|_| ()).unwrap_err();
+        assert!(told.to_string().contains("lease-cut cannot strike leader"), "{told}");
+    }
+}

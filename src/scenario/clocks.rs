@@ -28,4 +28,8 @@ impl ClockKnobs {
     pub fn are_usual(&self) -> bool {
         *self == ClockKnobs::default()
     }
+    /// By how much more than the catalogue's they are wrong.
+    pub fn beyond_usual(&self) -> Duration {
+        self.error.saturating_sub(ClockKnobs::default().error)
+    }
 }

@@ -125,13 +125,22 @@ impl Deployment {
         self.engine
     }
 
-    /// When a run ends: late enough for a fault around the last boundary to heal and the liveness bound to pass.
+    /// When a run ends: late enough for a fault around the last boundary to heal and the liveness bound to pass, and for
+    /// whoever comes late by what is said about him alone, or by clocks that are more wrong than usual.
     ///
     /// # Panics
     /// The calendar has no period, which [`Deployment::new`] rules out.
     pub fn horizon(&self) -> SimTime {
         let last = self.calendar.periods.last().expect("a calendar is never empty");
-        self.calendar.due(*last) + self.scenario.node.attention + self.scenario.liveness_bound
+        let (others, attention) = (self.scenario.overrides.iter()).filter_map(|other| self.known.get(usize::from(other.node))).fold(
+            (self.calendar.due(*last), self.scenario.node.attention),
+            |(due, attention), known| {
+                let own = known.calendar.periods.iter().chain(&known.calendar.again).map(|period| self.calendar.due(*period));
+                (own.fold(due, SimTime::max), attention.max(known.scenario.node.attention))
+            },
+        );
+        let slow = self.scenario.clocks.beyond_usual() / self.scenario.time_scale.max(1);
+        others + slow + attention + self.scenario.liveness_bound
     }
 
     /// Checks that a plan can strike this deployment.
