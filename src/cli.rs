@@ -26,13 +26,11 @@ mod witnesses;
 pub use exit::Exit;
 
 use crate::explore::Shard;
+use crate::world::INTERRUPTED as CANCELLED;
 use clap::{Args, Parser, Subcommand};
 use format::Format;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Set by Ctrl-C; everything that takes long looks at it.
-static CANCELLED: AtomicBool = AtomicBool::new(false);
+use std::sync::atomic::Ordering;
 
 const ABOUT: &str = "Will a scheduled job run exactly once when several servers share it?";
 
@@ -260,9 +258,11 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
     ended(done)
 }
 
-/// Tells a failure.
+/// Tells a failure. Whatever a run that was interrupted led to says nothing of its own.
 fn ended(done: Result<Exit, exit::Failure>) -> Exit {
     done.unwrap_or_else(|failure| {
+        let kept = matches!(failure, exit::Failure::Suspended(_)) || !CANCELLED.load(Ordering::SeqCst);
+        let failure = if kept { failure } else { exit::Failure::Interrupted };
         out::complain(&failure.to_string());
         failure.exit()
     })
@@ -273,7 +273,7 @@ fn threads(asked: Option<u16>) -> usize {
     asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
-/// From now on Ctrl-C asks for an orderly end; a second one does not ask.
+/// From now on Ctrl-C asks for an orderly end, of the runs that are on as well; a second one does not ask.
 fn listen_for_interrupts() {
     // A handler can be set once a process; a second call, as in tests, changes nothing.
     let _ = ctrlc::set_handler(|| {

@@ -16,7 +16,7 @@ mod votes;
 pub use crate::scenario::Misconfigured;
 pub use contain::contain;
 pub use deployment::Deployment;
-pub use engine::{Ended, Refused};
+pub use engine::{Ended, INTERRUPTED, Refused};
 
 use crate::id::{AttemptId, HostId};
 use crate::seed::Seed;

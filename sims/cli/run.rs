@@ -153,3 +153,47 @@ fn an_interrupt_leaves_nothing() {
     assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
     assert!(!desk.path("reports").exists());
 }
+
+/// Ctrl-C in the middle of one run that lasts for minutes: it ends soon, and leaves nothing.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_long_run() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let desk = Desk::new();
+    fs::write(desk.path("long.toml"), "guard = \"table-key\"\n[schedule]\nperiods = 1000\n[try]\nfaults = [\"calm\"]\n").unwrap();
+    let mut child = desk.command(&["run", "long.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let sent = Instant::now();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert!(sent.elapsed() < Duration::from_secs(20), "{:?}", sent.elapsed());
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("interrupted") && !desk.path("reports").exists());
+}
+
+/// A profile is named wherever its model is spoken of; another file of the same name does not replace a report in silence.
+#[test]
+fn a_model_is_called_one_and_a_report_is_not_replaced_in_silence() {
+    let desk = Desk::new();
+    for folder in ["a", "b"] {
+        fs::create_dir(desk.path(folder)).unwrap();
+        let text = format!("profile = \"shedlock\"\njob = \"{}m\"\n[try]\nfaults = [\"pause\"]\nseeds = 4\n", folder.len());
+        fs::write(desk.path(&format!("{folder}/mine.toml")), text).unwrap();
+    }
+    let first = desk.run(&["run", "a/mine.toml", "--no-shrink"]);
+    let named = "profile shedlock: our model of ";
+    assert!(text(&first.stdout).contains(named) && text(&first.stderr).is_empty(), "{}", text(&first.stderr));
+    let kept: Value = serde_json::from_str(&fs::read_to_string(desk.path("reports/mine.run.json")).unwrap()).unwrap();
+    assert!(kept["profile"]["name"] == "shedlock" && kept["profile"]["model"].is_string());
+    let witness = fs::read_to_string(desk.path("reports/witnesses/mine.run--pause.toml")).unwrap();
+    assert!(witness.starts_with(&format!("# {named}")), "{witness}");
+    assert_eq!(desk.run(&["replay", "reports/witnesses/mine.run--pause.toml"]).status.code(), Some(0));
+    let again = desk.run(&["run", "a/mine.toml", "--no-shrink"]);
+    assert!(text(&again.stderr).is_empty(), "{}", text(&again.stderr));
+    let second = desk.run(&["run", "b/mine.toml", "--no-shrink"]);
+    assert!(text(&second.stderr).contains("the report in reports was of a/mine.toml"), "{}", text(&second.stderr));
+}

@@ -78,6 +78,7 @@ impl Failure {
 impl From<Stopped> for Failure {
     fn from(stopped: Stopped) -> Failure {
         match &stopped {
+            _ if stopped.is_interrupted() => Failure::Interrupted,
             Stopped::Cancelled => Failure::Interrupted,
             Stopped::NoResult { why: NoResult::Refused(_), .. } => Failure::usage(stopped),
             Stopped::NoResult { strategy, class, seed, why: NoResult::Bug(what) } => Failure::Distrust(format!(

@@ -192,6 +192,7 @@ impl<'a> Enumeration<'a> {
                     ControlFlow::Continue(())
                 }
                 Ok(None) => ControlFlow::Break(()),
+                Err(stopped) if stopped.is_interrupted() => ControlFlow::Break(()),
                 Err(stopped) => {
                     *failed = Some((unit, stopped));
                     ControlFlow::Break(())

@@ -13,6 +13,7 @@ use crate::explore::certify::{self, Sample};
 use crate::explore::observe::NoResult;
 use crate::explore::{Case, Mark, RunKey, Shard, Staged, Subject, observe, seeds_of_a_claim};
 use crate::seed::Seed;
+use crate::world::Refused;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -108,6 +109,13 @@ pub enum Stopped {
     /// A run had no result.
     #[error("{strategy} under {class}, seed {seed}: {why}")]
     NoResult { strategy: &'static str, class: FaultClass, seed: Seed, why: NoResult },
+}
+
+impl Stopped {
+    /// Whether nobody wanted to wait any longer.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Stopped::Cancelled | Stopped::NoResult { why: NoResult::Refused(Refused::Interrupted), .. })
+    }
 }
 
 /// Some seeds of one cell.

@@ -13,7 +13,19 @@ use crate::trace::Proof;
 use futures_util::future::LocalBoxFuture;
 use std::io;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// Set once somebody wants no run of this process to go on: each that is on ends soon, and has no result.
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// So many rounds may pass until a run looks at [`INTERRUPTED`].
+const ROUNDS_UNTIL_LOOKED: u64 = 1024;
+
+/// Whether a run that has made so many rounds is to end.
+fn interrupted(rounds: u64) -> bool {
+    rounds.is_multiple_of(ROUNDS_UNTIL_LOOKED) && INTERRUPTED.load(Ordering::Relaxed)
+}
 
 /// Starts the code of a host, each time its process starts.
 pub type Boot = Rc<dyn Fn() -> LocalBoxFuture<'static, ()>>;
@@ -132,6 +144,9 @@ pub enum Refused {
     /// The engine draws where nobody can reach.
     #[error("runs on turmoil cannot be drawn anew from a moment on; use the event engine")]
     NotReseeded,
+    /// Whoever asked for it does not want to wait any longer.
+    #[error("the run was interrupted")]
+    Interrupted,
 }
 
 /// Steps as a strategy declares them.

@@ -22,7 +22,7 @@ mod stream;
 mod tests;
 mod wire;
 
-use super::{Boot, Ended, Engine, Observer, Refused, Settings};
+use super::{Boot, Ended, Engine, Observer, Refused, Settings, interrupted};
 use crate::id::HostId;
 use crate::seed::Rng;
 use crate::time::{SimTime, millis};
@@ -153,7 +153,7 @@ impl Turmoil {
 
     /// Steps through time until the horizon, or until the run must end.
     fn drive(&self, sim: &mut turmoil::Sim<'static>) -> Result<Ended, Refused> {
-        loop {
+        for tick in 1.. {
             self.make_due_calls();
             if let Some(outcome) = self.outcome.take() {
                 return outcome;
@@ -165,7 +165,11 @@ impl Turmoil {
             let now = self.now.get() + Duration::from_millis(self.tick_ms);
             self.now.set(now);
             self.wire.lock().now = now.0;
+            if interrupted(tick) {
+                break;
+            }
         }
+        Err(Refused::Interrupted)
     }
 
     fn make_due_calls(&self) {

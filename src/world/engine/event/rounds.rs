@@ -12,7 +12,7 @@ use super::executor::{Body, TaskKey};
 use super::machine::Machine;
 use crate::time::SimTime;
 use crate::world::contain;
-use crate::world::engine::{Ended, Refused, Settings};
+use crate::world::engine::{Ended, Refused, Settings, interrupted};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -67,6 +67,9 @@ impl<'a> Rounds<'a> {
             let Some((key, body)) = ready else { continue };
             self.polls_left -= 1;
             self.poll(key, body);
+            if interrupted(self.polls_left) {
+                return Err(Refused::Interrupted);
+            }
             if let Some(refused) = self.machine.refused.take() {
                 return Err(refused);
             }
