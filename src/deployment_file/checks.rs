@@ -9,8 +9,9 @@ mod nodes;
 
 use crate::deployment_file::terms::{Constant, terms};
 use crate::deployment_file::{DeploymentFile, Place, keys};
+use crate::id::NodeId;
 use crate::plan::duration;
-use crate::scenario::{Recovers, RowClock, Scenario};
+use crate::scenario::{Recovers, RowClock, RowKey, Scenario};
 use crate::strategy::Policy;
 use std::time::Duration;
 
@@ -55,17 +56,30 @@ pub struct Check {
 
 /// All that can be said, the worst first.
 pub fn checks(file: &DeploymentFile) -> Vec<Check> {
-    let mut found = Found { file, checks: Vec::new() };
-    found.lease();
-    found.clocks();
-    found.claim();
+    let mut found = Found { file, scenario: file.scenario.clone(), node: None, checks: Vec::new() };
+    found.constants();
     found.timeouts();
     found.reads();
-    found.misfires();
     found.nodes();
-    found.waits();
+    found.periods();
+    for other in file.scenario.overrides.iter().filter(|other| !other.unscheduled && !other.elsewhere) {
+        found.of_one_node(other.node);
+    }
+    found.claims_of_others();
     found.checks.sort_by_key(|check| check.severity);
     found.checks
+}
+
+/// The shortest time between two boundaries of a run.
+pub fn shortest_period(scenario: &Scenario) -> Option<Duration> {
+    let calendar = scenario.schedule.calendar().ok()?;
+    let dues: Vec<_> = calendar.periods.iter().chain([&calendar.beyond]).map(|period| calendar.due(*period)).collect();
+    dues.windows(2).map(|two| two[1].since(two[0])).min()
+}
+
+/// The shortest period, where a lease row that is kept as long as one is in the way of the next: it has the job's name.
+pub fn kept_for_less_than(scenario: &Scenario) -> Option<Duration> {
+    if scenario.lease_row.key == RowKey::Period { None } else { shortest_period(scenario) }
 }
 
 fn text(length: Duration) -> String {
@@ -74,13 +88,97 @@ fn text(length: Duration) -> String {
 
 struct Found<'a> {
     file: &'a DeploymentFile,
+    /// The deployment, as those know it whom the checks are about.
+    scenario: Scenario,
+    /// Which node that is, if it is one alone.
+    node: Option<u8>,
     checks: Vec<Check>,
 }
 
 impl Found<'_> {
     fn note(&mut self, name: &'static str, severity: Severity, key: &'static str, what: String, cure: String) {
-        let place = self.file.place(key);
+        let own = self.node.and_then(|node| self.file.place_of(node, key));
+        let place = own.or_else(|| self.file.place(key));
         self.checks.push(Check { name, severity, what, cure, key, place });
+    }
+
+    /// What they do after an attempt.
+    fn policy(&self) -> Policy {
+        self.scenario.node.policy.unwrap_or(self.file.guard.policy())
+    }
+
+    /// What follows from the constants of whoever it is about.
+    fn constants(&mut self) {
+        self.lease();
+        self.clocks();
+        self.claim();
+        self.misfires();
+        self.waits();
+    }
+
+    /// What follows from those of one node, and not already from the deployment's.
+    fn of_one_node(&mut self, node: u8) {
+        let (file, mut own) = (self.file, self.file.scenario.known_to(node));
+        if file.place_of(node, "job").is_some() {
+            own.job_lengths = None;
+        }
+        let mut found = Found { file, scenario: own, node: Some(node), checks: Vec::new() };
+        found.constants();
+        let new: Vec<Check> = found.checks.into_iter().filter(|check| !self.says(check)).collect();
+        self.checks.extend(new.into_iter().map(|check| Check { what: format!("{}: {}", NodeId(node), check.what), ..check }));
+    }
+
+    /// Whether the same is said already.
+    fn says(&self, check: &Check) -> bool {
+        self.checks.iter().any(|known| (known.name, &known.what) == (check.name, &check.what))
+    }
+
+    /// Every node at work here, with what it knows; the deployment's own view is the first.
+    fn views(&self) -> Vec<(Option<u8>, Scenario)> {
+        let whole = &self.file.scenario;
+        let others = whole.overrides.iter().filter(|other| !other.unscheduled && !other.elsewhere).map(|other| other.node);
+        let plain = (0..whole.nodes).any(|node| whole.override_of(node).is_none());
+        let mut views: Vec<(Option<u8>, Scenario)> = plain.then(|| (None, whole.clone())).into_iter().collect();
+        for node in others {
+            let mut own = whole.known_to(node);
+            if self.file.place_of(node, "job").is_some() {
+                own.job_lengths = None;
+            }
+            views.push((Some(node), own));
+        }
+        views
+    }
+
+    /// Whom one node takes for dead, by what another does.
+    fn claims_of_others(&mut self) {
+        let terms = terms(self.file.guard.name());
+        let views = self.views();
+        let Some(stale) = terms.stale_after.filter(|_| self.takes_over()) else { return };
+        for (of, by) in views.iter().flat_map(|of| views.iter().map(move |by| (of, by))).filter(|(of, by)| of.0 != by.0) {
+            let name = |node: Option<u8>| node.map_or_else(|| "the others".to_owned(), |node| NodeId(node).to_string());
+            let after = (stale.get)(&by.1);
+            let (every, what) = match terms.heartbeat {
+                Some(heartbeat) => ((heartbeat.get)(&of.1) * 2 + of.1.node.timeout, "two heartbeats and a timeout"),
+                None => (longest_job(&of.1), "its longest job"),
+            };
+            if every < after {
+                continue;
+            }
+            let severity = if terms.decided_in_transaction { Severity::Note } else { Severity::Danger };
+            let (of, by) = (of.0, by.0);
+            let what = format!(
+                "{} of {} take {}, and for {} whoever was silent for {} is dead",
+                what,
+                name(of),
+                text(every),
+                name(by),
+                text(after)
+            );
+            let check = (of.or(by), "claim-thresholds-differ", "claim.stale_after");
+            self.node = by.or(of);
+            self.note(check.1, severity, check.2, what, "give all nodes the same constants".to_owned());
+            self.node = None;
+        }
     }
 
     /// About one node alone.
@@ -91,7 +189,7 @@ impl Found<'_> {
     }
 
     fn lease(&mut self) {
-        let (scenario, guard) = (&self.file.scenario, self.file.guard);
+        let (scenario, guard) = (&self.scenario.clone(), self.file.guard);
         let terms = terms(guard.name());
         let Some(ttl) = terms.ttl.map(|constant| (constant.get)(scenario)) else { return };
         let longest = longest_job(scenario);
@@ -109,14 +207,15 @@ impl Found<'_> {
             );
         }
         match terms.renews_every(scenario) {
-            None if longest > ttl => {
-                let most = if p99 > ttl { format!("p99 {}", text(p99)) } else { format!("at most {}", text(longest)) };
+            None if longest >= ttl => {
+                let most = if p99 >= ttl { format!("p99 {}", text(p99)) } else { format!("at most {}", text(longest)) };
                 let waste = if harmless { "; what decides is in the transaction, so it only costs work" } else { "" };
+                let as_long = if longest > ttl { "longer" } else { "no less" };
                 self.note(
                     "job-outlives-lease",
                     severity,
                     "lease.ttl",
-                    format!("the job takes longer ({most}) than its lease lasts ({}), and nobody renews it{waste}", text(ttl)),
+                    format!("the job takes {as_long} ({most}) than its lease lasts ({}), and nobody renews it{waste}", text(ttl)),
                     format!("write `ttl` above {}, or a guard that renews", text(longest)),
                 );
             }
@@ -150,6 +249,22 @@ impl Found<'_> {
             }
             _ => {}
         }
+        let least = terms.at_least.map(|constant| (constant.get)(scenario));
+        if let (Some(least), Some(period)) = (least, kept_for_less_than(scenario))
+            && least >= period
+        {
+            self.note(
+                "lease-outlasts-period",
+                Severity::Danger,
+                "lease.at_least",
+                format!(
+                    "the lease is kept for {} and the next period comes {} after this one, so nobody is let in for it",
+                    text(least),
+                    text(period)
+                ),
+                format!("write an `at_least` well below {}", text(period)),
+            );
+        }
         if ttl >= scenario.liveness_bound {
             let bound = text(scenario.liveness_bound);
             self.note(
@@ -160,7 +275,7 @@ impl Found<'_> {
                 format!("write a `ttl` below {bound}, or renew a short one"),
             );
         }
-        if ttl >= scenario.node.attention && self.file.policy() != Policy::Skip {
+        if ttl >= scenario.node.attention && self.policy() != Policy::Skip {
             let attention = text(scenario.node.attention);
             self.note(
                 "nobody-asks-again",
@@ -173,10 +288,10 @@ impl Found<'_> {
     }
 
     fn clocks(&mut self) {
-        let (scenario, guard) = (&self.file.scenario, self.file.guard);
+        let (scenario, guard) = (&self.scenario.clone(), self.file.guard);
         let terms = terms(guard.name());
         let (error, between) = (scenario.clocks.error, scenario.clocks.error * 2);
-        if let (Some(constant), Policy::Skip) = (terms.ttl, self.file.policy()) {
+        if let (Some(constant), Policy::Skip) = (terms.ttl, self.policy()) {
             let ttl = (constant.get)(scenario);
             let hold = match terms.at_least {
                 _ if terms.never_given_back => ttl,
@@ -197,6 +312,19 @@ impl Found<'_> {
                 );
             }
         }
+        if let Some(ttl) = terms.ttl.map(|constant| (constant.get)(scenario)).filter(|ttl| self.is_row_by_own_clocks() && between > *ttl) {
+            self.note(
+                "clocks-outrun-lease",
+                Severity::Danger,
+                "clocks.error",
+                format!(
+                    "two clocks differ by up to {}, and the row says by its holder's clock that it is taken for {}: a node that is fast finds it free as soon as it is taken",
+                    text(between),
+                    text(ttl)
+                ),
+                "keep the row by the database's clock: `lease_row = { clock = \"database\" }` below `[knobs]`, or correct the clocks".to_owned(),
+            );
+        }
         if guard.wakes_late() && error > scenario.guard.wake_after {
             let after = text(scenario.guard.wake_after);
             self.note(
@@ -209,16 +337,20 @@ impl Found<'_> {
         }
     }
 
+    /// Whether what excludes others is a row that each node compares with its own clock.
+    fn is_row_by_own_clocks(&self) -> bool {
+        self.file.guard.name() == "lease-row" && self.scenario.lease_row.clock == RowClock::Application
+    }
+
     /// A row that each node compares with its own clock: whoever comes for a boundary has waited until that clock shows it, so
     /// it does not matter how far two of them are apart.
     fn kept_by_own_clocks(&self) -> bool {
-        let Scenario { lease_row, node, .. } = &self.file.scenario;
-        let own = self.file.guard.name() == "lease-row" && lease_row.clock == RowClock::Application;
-        own && node.work.max(lease_row.at_least) > node.jitter
+        let Scenario { lease_row, node, .. } = &self.scenario;
+        self.is_row_by_own_clocks() && node.work.max(lease_row.at_least) > node.jitter
     }
 
     fn claim(&mut self) {
-        let (scenario, terms) = (&self.file.scenario, terms(self.file.guard.name()));
+        let (scenario, terms) = (&self.scenario.clone(), terms(self.file.guard.name()));
         let get = |constant: Constant| (constant.get)(scenario);
         let timeout = scenario.node.timeout;
         match (terms.heartbeat.map(get), terms.stale_after.map(get)) {
@@ -264,7 +396,7 @@ impl Found<'_> {
     }
 
     fn waits(&mut self) {
-        let scenario = &self.file.scenario;
+        let scenario = &self.scenario.clone();
         let longest = longest_job(scenario);
         if longest + scenario.node.jitter >= scenario.liveness_bound {
             let bound = text(scenario.liveness_bound);
@@ -276,11 +408,7 @@ impl Found<'_> {
                 format!("write a `settle_within` well above {}", text(longest)),
             );
         }
-        let gap = scenario.schedule.calendar().ok().and_then(|calendar| {
-            let dues: Vec<_> = calendar.periods.iter().chain([&calendar.beyond]).map(|period| calendar.due(*period)).collect();
-            dues.windows(2).map(|two| two[1].since(two[0])).min()
-        });
-        if let Some(gap) = gap.filter(|gap| longest >= *gap) {
+        if let Some(gap) = shortest_period(scenario).filter(|gap| longest >= *gap) {
             let key = if self.file.says("schedule.every") { "schedule.every" } else { "schedule.cron" };
             self.note(
                 "job-outlasts-period",
@@ -290,7 +418,10 @@ impl Found<'_> {
                 "let it be due less often, or say how much shorter the job is".to_owned(),
             );
         }
-        if scenario.nodes == 1 {
+    }
+
+    fn periods(&mut self) {
+        if self.scenario.nodes == 1 {
             self.note(
                 "one-node",
                 Severity::Note,

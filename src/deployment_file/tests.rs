@@ -289,6 +289,26 @@ fn a_file_is_told_what_it_says_about_itself() {
         ("profile = \"shedlock\"\njob = \"4s\"\n", &[("clock-error", Danger, None)]),
         ("profile = \"shedlock-db-time\"\n[lease]\nat_least = \"3m\"\n", &[("clock-error", Danger, None)]),
         ("guard = \"lease-row\"\n", &[]),
+        (
+            "guard = \"lease-set-px-checked\"\n[lease]\nttl = \"10m\"\n[[override]]\nnode = 1\njob = \"20m\"\n",
+            &[("job-outlives-lease", Danger, Some(3))],
+        ),
+        (
+            "guard = \"lease-watchdog\"\n[lease]\nttl = \"30s\"\n[[override]]\nnode = 1\nlease = { renew_every = \"29s\" }\n",
+            &[("renewal-margin", Warning, Some(6))],
+        ),
+        ("guard = \"lease-set-px-checked\"\njob = \"10m\"\n[lease]\nttl = \"10m\"\n", &[("job-outlives-lease", Danger, Some(4))]),
+        ("guard = \"lease-set-px-checked\"\njob = \"599s\"\n[lease]\nttl = \"10m\"\n", &[]),
+        ("profile = \"shedlock\"\n[clocks]\nerror = \"11m\"\n", &[("clocks-outrun-lease", Danger, Some(3))]),
+        ("guard = \"lease-row\"\n[clocks]\nerror = \"24h\"\n", &[("clocks-outrun-lease", Danger, Some(3))]),
+        (
+            "profile = \"shedlock\"\n[schedule]\nevery = \"30m\"\n[lease]\nat_least = \"30m\"\nttl = \"31m\"\n",
+            &[("lease-outlasts-period", Danger, Some(5))],
+        ),
+        (
+            "guard = \"version-reclaim-unfenced\"\n[[override]]\nnode = 1\nclaim = { heartbeat = \"4m\", stale_after = \"20m\" }\n",
+            &[("claim-thresholds-differ", Danger, Some(4))],
+        ),
         ("guard = \"lease-row\"\njob = \"45m\"\n", &[("job-outlives-lease", Danger, None)]),
         ("guard = \"lease-row\"\njob = \"45m\"\n[lease]\nrenew_every = \"9m\"\n", &[]),
         ("guard = \"slot-key\"\n", &[]),

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 impl Found<'_> {
     pub(super) fn misfires(&mut self) {
-        let node = &self.file.scenario.node;
+        let node = &self.scenario.node.clone();
         let (poll, grace) = (text(node.poll), text(node.misfire.grace));
-        let retries = self.file.policy() != Policy::Skip;
+        let retries = self.policy() != Policy::Skip;
         let (severity, becomes) = match node.misfire.policy {
             Misfire::FireAll if self.file.says("misfire.grace") => {
                 let what = format!("all that was missed is made up for, so it makes no difference that {grace} are no delay");
