@@ -23,6 +23,7 @@ mod told;
 pub use mistake::{Mistake, Mistakes, Place};
 
 use crate::class::FaultClass;
+use crate::profile::Profile;
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 use crate::strategy::{Policy, Strategy};
@@ -41,6 +42,8 @@ pub struct DeploymentFile {
     pub file: String,
     /// Which guard.
     pub guard: &'static dyn Strategy,
+    /// The profile that says so, if the file names one.
+    pub profile: Option<&'static Profile>,
     /// What is deployed.
     pub scenario: Scenario,
     /// Which faults to try; calm is among them.
@@ -61,6 +64,11 @@ impl DeploymentFile {
     pub fn read(file: &str, text: &str) -> Result<DeploymentFile, Mistakes> {
         let (entries, mistakes) = Entries::read(text);
         build::build(file, text, entries, mistakes).map_err(|all| Mistakes::of(file, text, all))
+    }
+
+    /// What stands in it.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Where the value of a key is, if the file has it.

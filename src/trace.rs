@@ -420,6 +420,14 @@ impl Digest {
     /// The digest of a run in which nothing has happened yet.
     pub const EMPTY: Digest = Digest(0x6f6e_6365_7072_6f6f);
 
+    /// That of a text.
+    pub fn of_text(text: &str) -> Digest {
+        let mut digest = Digest::EMPTY;
+        digest.write(text.as_bytes());
+        digest.mix(text.len() as u64);
+        digest
+    }
+
     /// Mixes one word in.
     pub fn mix(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);

@@ -49,6 +49,7 @@ fn what_holds_holds_with_its_bound() {
             "certified_runs",
             "checks",
             "classes",
+            "digest",
             "file",
             "format",
             "guard",

@@ -92,12 +92,20 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return Err(Failure::Interrupted);
     }
     let json = deployment::json(&outcome, &stem);
-    let kept = outcome.witnesses.iter().map(|(_, name, witness)| (name.clone(), witness.to_toml()));
+    let kept = outcome.witnesses.iter().map(|(_, name, witness)| (name.clone(), deployment::witness_text(&file, witness)));
     let all: Vec<(String, String)> = [(deployment::name(&stem), json.clone())].into_iter().chain(kept).collect();
     // Witnesses of an earlier run of this file, for classes that have none now, and pages of replays of them.
     let mine = FaultClass::ALL.into_iter().flat_map(|class| files::of_witness(&files::witness_name(&stem, class)));
     let gone: Vec<String> = mine.filter(|name| !all.iter().any(|(kept, _)| kept == name)).collect();
+    let earlier = std::fs::read_to_string(args.reports.join(deployment::name(&stem))).ok();
+    let another = earlier.and_then(|kept| deployment::of_another(&file, &kept));
     folder.replace(&all, &gone).map_err(Failure::usage)?;
+    if let Some(another) = another {
+        let reports = args.reports.display();
+        out::explain(&format!(
+            "the report in {reports} was of {another}; it and its witnesses were replaced, which --reports DIR avoids\n"
+        ));
+    }
     out::print(&if args.json { json } else { deployment::concluded(&outcome, &args.reports.display().to_string(), out::width()) })?;
     Ok(if outcome.holds() { Exit::AsExpected } else { Exit::Unexpected })
 }
@@ -203,20 +211,24 @@ impl Order<'_> {
         kept
     }
 
-    /// What would have to be different, each tried on all that it should cure.
+    /// What would have to be different, each tried on all that it should cure, and without any fault: what that confirms.
     fn advice(&self, outcome: &Outcome<'_>) -> Result<Vec<(Advice, Vec<Trial>)>, Failure> {
         let all = advice::advise(self.file, &outcome.broken());
         let bar = Units::new(all.len() as u64);
         let tried = |(n, advice): (usize, Advice)| {
             bar.show(n as u64, format!("trying {}", advice.change.line()));
-            let classes: BTreeSet<FaultClass> = advice.cures.iter().map(|(class, _): &(FaultClass, Mark)| *class).collect();
+            let mut classes: BTreeSet<FaultClass> = advice.cures.iter().map(|(class, _): &(FaultClass, Mark)| *class).collect();
+            classes.insert(FaultClass::Calm);
             let witness = |class| outcome.witnesses.iter().find(|(of, ..)| *of == class).map(|(.., witness)| witness);
-            let one = |class: FaultClass| advice::tried(&advice, self.file, class, witness(class), self.threads, &CANCELLED);
+            let one = |class: FaultClass| {
+                let before = outcome.broken_under(class);
+                advice::tried(&advice, self.file, (class, &before), witness(class), self.threads, &CANCELLED)
+            };
             let trials = classes.into_iter().map(one).collect::<Result<Vec<_>, _>>().map_err(Failure::from)?;
-            Ok((advice, trials))
+            Ok(advice.confirmed(trials))
         };
-        let done = all.into_iter().enumerate().map(tried).collect();
+        let done: Result<Vec<_>, Failure> = all.into_iter().enumerate().map(tried).collect();
         bar.end();
-        done
+        Ok(done?.into_iter().flatten().collect())
     }
 }

@@ -32,7 +32,8 @@ pub fn build(file: &str, text: &str, entries: Entries, mistakes: Vec<Mistake>) -
     let Some(guard) = guard else { return Err(vec![Mistake::missing("nothing says which guard it is", "write `guard = \"table-key\"`")]) };
     let seeds = entries.number("try.seeds").unwrap_or(SEEDS);
     let seed = Seed(entries.number("try.seed").unwrap_or(1));
-    Ok(DeploymentFile { file: file.to_owned(), guard, scenario, classes, seeds, seed, text: text.to_owned(), entries })
+    let profile = entries.text("profile").and_then(profile::find);
+    Ok(DeploymentFile { file: file.to_owned(), guard, profile, scenario, classes, seeds, seed, text: text.to_owned(), entries })
 }
 
 struct Builder<'a> {

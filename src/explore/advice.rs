@@ -1,6 +1,7 @@
 //! What would have to be different, and whether that helps: each advice is a change to a deployment,
 //! tied to what broke, and is tried on the runs that broke it before it is given.
 
+pub mod literal;
 mod rules;
 
 pub use rules::advise;
@@ -68,14 +69,7 @@ impl Change {
             Change::StaleAfter(stale) => format!("claim.stale_after = \"{}\"", duration::text(*stale)),
             Change::Primary => "database.replica_lag = \"0s\"".to_owned(),
             Change::MakeUp => "misfire.policy = \"fire-all\"".to_owned(),
-            Change::Policy(policy) => format!(
-                "policy = \"{}\"",
-                match policy {
-                    Policy::Skip => "skip",
-                    Policy::Retry => "retry",
-                    Policy::RetryChecked => "retry-checked",
-                }
-            ),
+            Change::Policy(policy) => format!("policy = \"{}\"", policy.name()),
             Change::Alike => "no [[override]]".to_owned(),
             Change::Guard(guard) => format!("guard = \"{}\"", guard.name()),
         }
@@ -131,8 +125,26 @@ pub struct Advice {
     pub say: String,
     /// The same as a change to the deployment.
     pub change: Change,
-    /// What it should cure: a class, and what broke under it.
+    /// What it should cure: a class, and what broke under it. Once it was tried, what it did cure.
     pub cures: Vec<(FaultClass, Mark)>,
+}
+
+impl Advice {
+    /// What to write in this file, and what to take away for it.
+    pub fn line(&self, file: &DeploymentFile) -> String {
+        literal::told(file, &self.change).unwrap_or_else(|| self.change.line())
+    }
+
+    /// This advice as far as its trials confirm it, with those that are about it; `None` if it helped nowhere, or if
+    /// something breaks without any fault that did not before.
+    pub fn confirmed(mut self, mut trials: Vec<Trial>) -> Option<(Advice, Vec<Trial>)> {
+        if trials.iter().any(|trial| trial.class == FaultClass::Calm && !trial.new.is_empty()) {
+            return None;
+        }
+        trials.retain(|trial| self.cures.iter().any(|(class, _)| *class == trial.class));
+        self.cures.retain(|(class, mark)| trials.iter().any(|trial| trial.class == *class && trial.cures(*mark)));
+        (!self.cures.is_empty()).then_some((self, trials))
+    }
 }
 
 /// An advice on one class, tried.
@@ -150,6 +162,12 @@ pub struct Trial {
     pub broke: u64,
     /// What broke in them, all of it.
     pub marks: BTreeSet<Mark>,
+    /// What should be cured and was seen again, in them or in the witness.
+    pub still: BTreeSet<Mark>,
+    /// What broke in them and did not break before.
+    pub new: BTreeSet<Mark>,
+    /// Why the class cannot strike the changed deployment at all, if that is so.
+    pub misses: Option<&'static str>,
 }
 
 /// What became of a witness when something was changed.
@@ -168,23 +186,28 @@ pub enum Replayed {
 impl Trial {
     /// Whether nothing that should be cured was seen again.
     pub fn helped(&self) -> bool {
-        self.broke == 0 && self.witness != Replayed::Broke
+        self.still.is_empty()
     }
 
-    /// Whether it was tried at all: some run noticed its faults.
+    /// Whether it says anything: some run noticed its faults, or there can be none.
     pub fn counts(&self) -> bool {
-        self.felt > 0
+        self.felt > 0 || self.misses.is_some()
+    }
+
+    /// Whether this was cured.
+    pub fn cures(&self, mark: Mark) -> bool {
+        self.counts() && !self.still.contains(&mark)
     }
 }
 
-/// Tries an advice on a class.
+/// Tries an advice on a class, under which, or without any fault, these broke `before`.
 ///
 /// # Errors
 /// It was cancelled, or a run had no result.
 pub fn tried(
     advice: &Advice,
     file: &DeploymentFile,
-    class: FaultClass,
+    (class, before): (FaultClass, &BTreeSet<Mark>),
     witness: Option<&Witness>,
     threads: usize,
     cancelled: &AtomicBool,
@@ -201,10 +224,12 @@ pub fn tried(
         | Change::Policy(_)
         | Change::Alike => file.guard,
     };
-    let witness = witness.map_or(Replayed::None, |witness| replayed(advice, guard, class, witness, &wanted));
-    let mut trial = Trial { class, witness, runs: 0, felt: 0, broke: 0, marks: BTreeSet::new() };
+    let (witness, still) = witness.map_or((Replayed::None, BTreeSet::new()), |witness| replayed(advice, guard, class, witness, &wanted));
+    let none = BTreeSet::new;
+    let mut trial = Trial { class, witness, runs: 0, felt: 0, broke: 0, marks: none(), still, new: none(), misses: None };
     let Ok(deployment) = Deployment::with_strategy(&advice.change.made(&file.scenario), guard, EngineKind::Event) else { return Ok(trial) };
-    if class.misses(guard.steps()).is_some() {
+    trial.misses = class.misses(&deployment.steps());
+    if trial.misses.is_some() {
         return Ok(trial);
     }
     if class == FaultClass::Single {
@@ -212,34 +237,58 @@ pub fn tried(
         (trial.runs, trial.felt) = (tally.apart.runs, tally.apart.felt);
         trial.broke = wanted.iter().filter_map(|mark| tally.broken.get(mark)).map(|broken| broken.apart).max().unwrap_or(0);
         trial.marks = tally.broken.into_keys().collect();
-        return Ok(trial);
+    } else {
+        drawn(&mut trial, &deployment, file.seed, &wanted, threads, cancelled)?;
     }
+    trial.still.extend(trial.marks.intersection(&wanted));
+    trial.new = trial.marks.difference(before).copied().filter(|mark| !wanted.contains(mark)).collect();
+    Ok(trial)
+}
+
+/// The first runs of the class.
+fn drawn(
+    trial: &mut Trial,
+    deployment: &Deployment,
+    base: Seed,
+    wanted: &BTreeSet<Mark>,
+    threads: usize,
+    cancelled: &AtomicBool,
+) -> Result<(), Stopped> {
+    let class = trial.class;
     let run = |n: usize| {
-        let seed: Seed = file.seed.nth(n as u64);
-        let staged = Staged::of(&deployment, class, seed);
+        let seed: Seed = base.nth(n as u64);
+        let staged = Staged::of(deployment, class, seed);
         let seen = observe(&*staged, class, seed, &staged.plan(class, seed));
-        seen.map_err(|why| Stopped::NoResult { strategy: guard.name(), class, seed, why })
+        seen.map_err(|why| Stopped::NoResult { strategy: deployment.strategy().name(), class, seed, why })
     };
     for seen in crew::try_each(TRIED as usize, threads, cancelled, run)?.ok_or(Stopped::Cancelled)? {
         let marks: BTreeSet<Mark> = seen.findings.iter().map(|finding| finding.mark).collect();
         trial.runs += 1;
         trial.felt += u64::from(seen.felt);
-        trial.broke += u64::from(!marks.is_disjoint(&wanted));
+        trial.broke += u64::from(!marks.is_disjoint(wanted));
         trial.marks.extend(marks);
     }
-    Ok(trial)
+    Ok(())
 }
 
-/// The run of a witness, on the deployment that it was kept with, changed.
-fn replayed(advice: &Advice, guard: &'static dyn Strategy, class: FaultClass, witness: &Witness, wanted: &BTreeSet<Mark>) -> Replayed {
+/// The run of a witness, on the deployment that it was kept with, changed, and what broke again.
+fn replayed(
+    advice: &Advice,
+    guard: &'static dyn Strategy,
+    class: FaultClass,
+    witness: &Witness,
+    wanted: &BTreeSet<Mark>,
+) -> (Replayed, BTreeSet<Mark>) {
     let scenario = advice.change.made(&witness.scenario);
     let case = Candidate { scenario, seed: witness.seed, plan: witness.plan.clone(), usual: None };
     let any = Target { strategy: guard, engine: EngineKind::Event, class, mark: Mark::Panicked, rule: String::new() };
     match any.observe(&case) {
-        Ok((_, seen)) if seen.findings.iter().any(|finding| wanted.contains(&finding.mark)) => Replayed::Broke,
-        Ok(_) => Replayed::Held,
-        Err(Answer::Unfit(why) | Answer::Bug(why)) => Replayed::Unfit(why),
-        Err(Answer::Breaks(_) | Answer::Holds) => Replayed::None,
+        Ok((_, seen)) => {
+            let again: BTreeSet<Mark> = seen.findings.iter().map(|finding| finding.mark).filter(|mark| wanted.contains(mark)).collect();
+            (if again.is_empty() { Replayed::Held } else { Replayed::Broke }, again)
+        }
+        Err(Answer::Unfit(why) | Answer::Bug(why)) => (Replayed::Unfit(why), BTreeSet::new()),
+        Err(Answer::Breaks(_) | Answer::Holds) => (Replayed::None, BTreeSet::new()),
     }
 }
 

@@ -12,8 +12,10 @@ use crate::deployment_file::{DeploymentFile, checks};
 use crate::explore::advice::{Advice, Trial};
 use crate::explore::{Cell, Mark, Witness};
 use crate::plan::duration;
+use crate::profile::Profile;
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
 use crate::report::words::{count, percent, quoted, thousands, wrap};
+use crate::trace::Digest;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -37,6 +39,12 @@ impl Outcome<'_> {
     /// What broke, and under which class; what is broken without any fault is told once.
     pub fn broken(&self) -> Vec<(FaultClass, Mark)> {
         self.cells.iter().flat_map(|cell| cell.own().map(move |mark| (cell.class, mark))).collect()
+    }
+
+    /// What broke under a class, or without any fault.
+    pub fn broken_under(&self, class: FaultClass) -> BTreeSet<Mark> {
+        let cells = self.cells.iter().filter(|cell| cell.class == class || cell.class == FaultClass::Calm);
+        cells.flat_map(|cell| cell.tally.broken.keys().copied()).collect()
     }
 
     /// Whether everything held, and was felt often enough to say so.
@@ -72,7 +80,34 @@ pub fn announced(file: &DeploymentFile, width: usize) -> String {
         count(file.classes.len(), "fault class"),
         count(file.seeds as usize, "seed"),
     );
-    wrap(&head, width).into_iter().map(|line| line + "\n").collect::<String>() + "\n"
+    let model = file.profile.map(|profile| modelled(profile, file.guard.name()));
+    let lines = [head].into_iter().chain(model).flat_map(|text| wrap(&text, width));
+    lines.map(|line| line + "\n").collect::<String>() + "\n"
+}
+
+/// Whose mechanism is run, and that it is a model of it.
+pub fn modelled(profile: &Profile, guard: &str) -> String {
+    format!("profile {}: our model of {}, run as {guard}; what is said here is said of the model", profile.name, profile.about)
+}
+
+/// The text of a witness of this file.
+pub fn witness_text(file: &DeploymentFile, witness: &Witness) -> String {
+    let model = file.profile.map(|profile| format!("# {}.\n", modelled(profile, file.guard.name())));
+    model.unwrap_or_default() + &witness.to_toml()
+}
+
+/// What tells one file's text from another's.
+pub fn digest(file: &DeploymentFile) -> String {
+    Digest::of_text(file.text()).to_string()
+}
+
+/// What a report in the same place is of, if it is of another file, or another text: the name of that file.
+pub fn of_another(file: &DeploymentFile, kept: &str) -> Option<String> {
+    let kept: serde_json::Value = serde_json::from_str(kept).ok()?;
+    let text = |key: &str| kept.get(key).and_then(serde_json::Value::as_str);
+    let same = text("file") == Some(file.file.as_str()) && text("digest") == Some(digest(file).as_str());
+    let name = text("file").unwrap_or("another file");
+    (!same).then(|| if name == file.file { format!("an earlier {name}, or another file of that name") } else { name.to_owned() })
 }
 
 /// What the file says about itself; nothing, if there is nothing to say.

@@ -13,3 +13,14 @@ pub enum Policy {
     /// As `Retry`, but each attempt begins with a plain read of the settlement table (check, then act).
     RetryChecked,
 }
+
+impl Policy {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Skip => "skip",
+            Policy::Retry => "retry",
+            Policy::RetryChecked => "retry-checked",
+        }
+    }
+}

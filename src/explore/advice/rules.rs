@@ -2,10 +2,10 @@
 
 use crate::class::FaultClass;
 use crate::deployment_file::DeploymentFile;
-use crate::deployment_file::checks::longest_job;
+use crate::deployment_file::checks::{kept_for_less_than, longest_job};
 use crate::deployment_file::terms::{Constant, terms};
 use crate::explore::Mark;
-use crate::explore::advice::{Advice, Change};
+use crate::explore::advice::{Advice, Change, literal};
 use crate::id::Letter;
 use crate::plan::duration;
 use crate::scenario::Misfire;
@@ -221,9 +221,10 @@ const SWAPS: &[Swap] = &[
     },
 ];
 
-/// What fits a deployment in which these broke, each advice with what it should cure.
+/// What fits a deployment in which these broke, each advice with what it should cure. All of it can be written in the file.
 pub fn advise(file: &DeploymentFile, broken: &[(FaultClass, Mark)]) -> Vec<Advice> {
-    constants(file, broken).into_iter().chain(settings(file, broken)).chain(swaps(file, broken)).collect()
+    let all = constants(file, broken).into_iter().chain(settings(file, broken)).chain(swaps(file, broken));
+    all.filter(|advice| literal::told(file, &advice.change).is_some()).collect()
 }
 
 /// Other constants of the same guard.
@@ -249,9 +250,9 @@ fn constants(file: &DeploymentFile, broken: &[(FaultClass, Mark)]) -> Vec<Advice
     let mut hold = |name, say: String, change| advice.push(Advice { name, say, change, cures: slow.clone() });
     match (terms.ttl.map(get), terms.at_least.map(get), terms.stale_after.map(get)) {
         _ if slow.is_empty() => {}
-        (Some(ttl), Some(least), _) if least < need => hold(
+        (Some(ttl), Some(least), _) if least < need && kept_for_less_than(&file.scenario).is_none_or(|period| need < period) => hold(
             "keep-longer",
-            format!("keep the row at least {}, also after the job: {sum}; nobody comes for the next period before that", text(need)),
+            format!("keep the row at least {}, also after the job: {sum}; by the next period it is free again", text(need)),
             Change::AtLeast { least: need, ttl: ttl.max(need) },
         ),
         // Under retry the next node repeats the job as soon as the holder lets go, however long it might have held on.

@@ -22,7 +22,7 @@ fn broken_by_a_pause(file: &DeploymentFile) -> Witness {
 
 fn tried(file: &DeploymentFile, witness: &Witness, change: Change) -> Trial {
     let advice = Advice { name: "t", say: String::new(), change, cures: vec![(FaultClass::Pause, D)] };
-    super::tried(&advice, file, FaultClass::Pause, Some(witness), 2, &AtomicBool::new(false)).unwrap()
+    super::tried(&advice, file, (FaultClass::Pause, &BTreeSet::from([D])), Some(witness), 2, &AtomicBool::new(false)).unwrap()
 }
 
 /// A lease that outlasts the pause holds in the run that broke; one that is hardly longer does not, and says so.
@@ -99,4 +99,93 @@ fn an_advice_runs_on_the_database_that_there_is() {
     assert_eq!(advised("mysql"), ["claim.stale_after = \"47m\"", "guard = \"table-key\""]);
     let waits = Change::StaleAfter(47.minutes()).made(&file("guard = \"dispatch-center\"\n").scenario);
     assert_eq!((waits.centre.timeout, waits.node.attention), (47.minutes(), 3.hours() + 37.minutes()));
+}
+
+/// A row that is kept until after the next boundary would be in the way of the next period.
+#[test]
+fn a_row_is_not_kept_for_longer_than_a_period() {
+    let advised = |every: &str| {
+        let file = file(&format!("profile = \"shedlock\"\n[schedule]\nevery = \"{every}\"\nperiods = 4\n"));
+        advise(&file, &[(FaultClass::Pause, D)]).iter().map(|advice| advice.name).collect::<Vec<_>>()
+    };
+    assert_eq!(advised("30m"), ["repetition"]);
+    assert_eq!(advised("48m"), ["keep-longer", "repetition"]);
+}
+
+fn trial(class: FaultClass, still: &[Mark], new: &[Mark]) -> Trial {
+    let set = |marks: &[Mark]| marks.iter().copied().collect::<BTreeSet<_>>();
+    let marks = set(&[still, new].concat());
+    Trial { class, witness: Replayed::None, runs: 30, felt: 30, broke: 0, marks, still: set(still), new: set(new), misses: None }
+}
+
+/// Only what was confirmed is said to be cured; what helps nowhere, or breaks in calm what held, is no advice.
+#[test]
+fn only_what_was_confirmed_is_advised() {
+    let lost = Mark::Letter(Letter::L);
+    let advice = || Advice {
+        name: "t",
+        say: String::new(),
+        change: Change::Primary,
+        cures: vec![(FaultClass::Pause, D), (FaultClass::Pause, lost), (FaultClass::Slow, D)],
+    };
+    let calm = || trial(FaultClass::Calm, &[], &[]);
+    let kept = |trials: Vec<Trial>| advice().confirmed(trials).map(|(advice, trials)| (advice.cures, trials.len()));
+    let half = vec![calm(), trial(FaultClass::Pause, &[lost], &[]), trial(FaultClass::Slow, &[D], &[])];
+    assert_eq!(kept(half.clone()), Some((vec![(FaultClass::Pause, D)], 2)));
+    assert_eq!(kept(vec![calm(), trial(FaultClass::Pause, &[D, lost], &[]), trial(FaultClass::Slow, &[D], &[])]), None);
+    let mut harmful = half.clone();
+    harmful[0] = trial(FaultClass::Calm, &[], &[lost]);
+    assert_eq!(kept(harmful), None);
+    let mut unfelt = half;
+    unfelt[1].felt = 0;
+    assert_eq!(kept(unfelt.clone()), None);
+    unfelt[1].misses = Some("it never asks the lease store anything");
+    assert_eq!(kept(unfelt), Some((vec![(FaultClass::Pause, D)], 2)));
+}
+
+/// What broke before is not new: not under the class, and not without any fault.
+#[test]
+fn what_broke_before_is_no_news() {
+    let file = file("guard = \"no-guard\"\n[schedule]\nperiods = 1\n");
+    let advice = Advice { name: "t", say: String::new(), change: Change::MakeUp, cures: Vec::new() };
+    let new = |before: &[Mark]| {
+        let before: BTreeSet<Mark> = before.iter().copied().collect();
+        super::tried(&advice, &file, (FaultClass::Calm, &before), None, 2, &AtomicBool::new(false)).unwrap().new
+    };
+    assert!(new(&[]).contains(&D));
+    assert!(!new(&[D]).contains(&D));
+}
+
+/// Whatever is advised for whatever is deployed can be written in the file as it is told, and says what it takes the place of.
+#[test]
+fn every_advice_can_be_written() {
+    let all: Vec<(FaultClass, Mark)> = [FaultClass::Pause, FaultClass::Skew]
+        .into_iter()
+        .flat_map(|class| Letter::ALL.map(|letter| (class, Mark::Letter(letter))))
+        .collect();
+    let heads: Vec<String> = crate::strategy::catalogue()
+        .iter()
+        .map(|guard| format!("guard = \"{}\"\n", guard.name()))
+        .chain(crate::profile::all().iter().map(|profile| format!("profile = \"{}\"\n", profile.name)))
+        .collect();
+    let constants = |guard: &str| {
+        let own = crate::deployment_file::terms::terms(guard);
+        let leased = own.ttl.map_or("", |_| "[lease]\nttl = \"40m\"\n");
+        format!("{leased}{}", own.heartbeat.map_or("", |_| "[claim]\nheartbeat = \"20s\"\n"))
+    };
+    for head in heads {
+        let guard = file(&head).guard.name();
+        let file = file(&(head + &constants(guard)));
+        for advice in advise(&file, &all) {
+            let (text, away) = literal::edited(&file, &advice.change).unwrap();
+            let line = advice.line(&file);
+            assert!(DeploymentFile::read("d.toml", &text).is_ok(), "{line}\n{text}");
+            let guard = matches!(advice.change, Change::Guard(_));
+            assert_eq!(line.contains("instead of `profile`"), guard && file.profile.is_some(), "{line}");
+            assert!(away.iter().all(|key| line.contains(key)), "{line}");
+        }
+    }
+    let shedlock = file("profile = \"shedlock\"\n[lease]\nat_least = \"1m\"\n");
+    let to = Change::guard("table-key").unwrap();
+    assert_eq!(literal::told(&shedlock, &to).unwrap(), "guard = \"table-key\" instead of `profile` and take [lease] away");
 }

@@ -183,10 +183,7 @@ fn marks(trace: &Trace) -> String {
 /// A digest of anything that can be written as TOML.
 fn digest_of(what: &impl Serialize) -> Digest {
     let text = toml::to_string(what).expect("scenarios and plans can be written as TOML");
-    let mut digest = Digest::EMPTY;
-    digest.write(text.as_bytes());
-    digest.mix(text.len() as u64);
-    digest
+    Digest::of_text(&text)
 }
 
 impl Entry {

@@ -18,7 +18,7 @@ pub fn told(outcome: &Outcome<'_>, width: usize) -> String {
     let _ = writeln!(out, "{}", paint(STRONG, "What would have to be different"));
     for (advice, trials) in &outcome.advice {
         let _ = writeln!(out, "  {}", paint(STRONG, advice.name));
-        for line in wrap(&advice.say, room).into_iter().chain([advice.change.line()]) {
+        for line in wrap(&advice.say, room).into_iter().chain(wrap(&advice.line(outcome.file), room)) {
             let _ = writeln!(out, "    {line}");
         }
         let cures = wrap(&format!("for {}", cures(advice)), room);
@@ -51,6 +51,9 @@ fn helped(trials: &[Trial]) -> Option<String> {
         return None;
     }
     let each = |trial: &&Trial| {
+        if let Some(why) = trial.misses {
+            return format!("{} ({why})", trial.class);
+        }
         let witness = if trial.witness == Replayed::Held { " and its witness" } else { "" };
         format!("{} ({}{witness})", trial.class, count(trial.felt as usize, "felt run"))
     };
@@ -63,20 +66,22 @@ fn failed(trials: &[Trial]) -> Option<String> {
     let told: Vec<String> = failed
         .map(|trial| {
             let witness = if trial.witness == Replayed::Broke { " and in the witness" } else { "" };
-            format!("under {} in {} of {}{witness}", trial.class, trial.broke, count(trial.runs as usize, "run"))
+            let still = marks(&trial.still);
+            format!("against {still} under {}, in {} of {}{witness}", trial.class, trial.broke, count(trial.runs as usize, "run"))
         })
         .collect();
-    (!told.is_empty()).then(|| format!("tried: it did not hold {}", told.join("; ")))
+    (!told.is_empty()).then(|| format!("tried: it did not help {}", told.join("; ")))
 }
 
-/// What else broke with the change made.
+/// What broke with the change made, and did not before.
 fn but(trials: &[Trial]) -> Option<String> {
-    let told: Vec<String> = trials
-        .iter()
-        .filter(|trial| trial.helped() && !trial.marks.is_empty())
-        .map(|trial| format!("{} under {}", trial.marks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), trial.class))
-        .collect();
-    (!told.is_empty()).then(|| format!("but it breaks {}", told.join("; ")))
+    let told: Vec<String> =
+        trials.iter().filter(|trial| !trial.new.is_empty()).map(|trial| format!("{} under {}", marks(&trial.new), trial.class)).collect();
+    (!told.is_empty()).then(|| format!("but it newly breaks {}", told.join("; ")))
+}
+
+fn marks(marks: &BTreeSet<Mark>) -> String {
+    marks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// Where no run noticed its faults.

@@ -2,7 +2,8 @@
 
 use crate::deployment_file::checks::Check;
 use crate::explore::advice::Replayed;
-use crate::report::deployment::{Outcome, undecided};
+use crate::profile::Profile;
+use crate::report::deployment::{Outcome, digest, undecided};
 use crate::report::json::cell;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,7 +16,10 @@ struct Report<'a> {
     format: u32,
     onceproof: &'static str,
     file: &'a str,
+    digest: String,
     guard: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Value>,
     verdict: &'static str,
     base_seed: String,
     seeds_per_class: u64,
@@ -42,7 +46,9 @@ pub fn json(outcome: &Outcome<'_>, stem: &str) -> String {
         format: FORMAT,
         onceproof: env!("CARGO_PKG_VERSION"),
         file: &file.file,
+        digest: digest(file),
         guard: file.guard.name(),
+        profile: file.profile.map(profile),
         verdict,
         base_seed: file.seed.to_string(),
         seeds_per_class: file.seeds,
@@ -89,14 +95,20 @@ pub fn json(outcome: &Outcome<'_>, stem: &str) -> String {
                         json!({
                             "faults": trial.class, "helped": trial.helped() && trial.counts(), "witness": witness, "unfit": why,
                             "runs": trial.runs, "felt": trial.felt, "broke": trial.broke, "letters": trial.marks,
+                            "still": trial.still, "new": trial.new, "cannot_strike": trial.misses,
                         })
                     })
                     .collect();
-                json!({ "name": advice.name, "say": advice.say, "change": advice.change.line(), "cures": cures, "tried": trials })
+                json!({ "name": advice.name, "say": advice.say, "change": advice.line(file), "cures": cures, "tried": trials })
             })
             .collect(),
     };
     serde_json::to_string_pretty(&report).expect("an outcome has only values that JSON knows") + "\n"
+}
+
+/// What a profile says about itself: that it is a model, of what, and what it leaves out.
+fn profile(profile: &Profile) -> Value {
+    json!({ "name": profile.name, "about": profile.about, "model": profile.model, "limits": profile.limits })
 }
 
 /// Only what the file says about itself.
@@ -105,7 +117,10 @@ pub fn json(outcome: &Outcome<'_>, stem: &str) -> String {
 /// Never: everything in it can be written as JSON.
 pub fn checks_json(outcome: &Outcome<'_>) -> String {
     let file = outcome.file;
-    let report = json!({ "format": FORMAT, "onceproof": env!("CARGO_PKG_VERSION"), "file": file.file, "guard": file.guard.name(), "checks": checks(outcome) });
+    let mut report = json!({ "format": FORMAT, "onceproof": env!("CARGO_PKG_VERSION"), "file": file.file, "guard": file.guard.name(), "checks": checks(outcome) });
+    if let Some(found) = file.profile {
+        report["profile"] = profile(found);
+    }
     serde_json::to_string_pretty(&report).expect("checks have only values that JSON knows") + "\n"
 }
 
