@@ -355,7 +355,8 @@ fn hinted(text: &str) -> Option<String> {
         let hint = mistake.cure.split("for example `").nth(1)?.split('`').next()?;
         let (_, value) = hint.split_once(" = ")?;
         let value = toml::from_str::<toml::Table>(&format!("x = {value}")).unwrap()["x"].clone();
-        let said = mistake.what.split_once(": ").map_or(mistake.what.as_str(), |(_, said)| said);
+        let about = mistake.what.split_once(": ").filter(|(node, _)| node.len() < 4 && node.starts_with('n'));
+        let said = about.map_or(mistake.what.as_str(), |(_, said)| said);
         let path = said.trim_start_matches('`').split('`').next()?;
         let own = said != mistake.what;
         let at = if own { table["override"][0].as_table_mut().unwrap() } else { &mut table };
