@@ -158,6 +158,7 @@ fn an_interrupt_leaves_nothing() {
 /// Ctrl-C in the middle of one run that lasts for minutes: it ends soon, and leaves nothing.
 #[cfg(unix)]
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long a person waits is told by a real clock")]
 fn an_interrupt_ends_a_long_run() {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};

@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn a_byte_that_is_no_text_has_a_place() {
-        let bytes = b"guard = 1\n# Z\xc3\xbcrich \xfcber\n";
-        let error = std::str::from_utf8(bytes).unwrap_err();
-        assert_eq!(no_text(bytes, &error), "the byte 0xfc in line 2, column 10 is no UTF-8; save the file as UTF-8 text");
+        let bytes = ["guard = 1\n# Zürich ".as_bytes(), &[0xfc], b"ber\n"].concat();
+        let error = std::str::from_utf8(&bytes).unwrap_err();
+        assert_eq!(no_text(&bytes, &error), "the byte 0xfc in line 2, column 10 is no UTF-8; save the file as UTF-8 text");
     }
 }
