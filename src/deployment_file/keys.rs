@@ -140,7 +140,7 @@ pub const KEYS: [Key; 63] = [
         "retry.operator",
         Kind::Length,
         "\"30m\"",
-        "somebody looks so often for what was given up, and gives it back; nobody if it is not said",
+        "somebody looks so often for what was given up, and gives it back, at least 1m; nobody if it is not said",
     ),
     key(
         "misfire.policy",
