@@ -5,7 +5,7 @@ use crate::page::front::need::{NEEDS, Need};
 use crate::page::front::order::Price;
 use crate::page::front::row::{Row, classes};
 use crate::page::front::verdict::Verdict;
-use crate::page::source::Throughput;
+use crate::page::source::Sources;
 
 /// At most so many strategies are recommended for a need.
 const MOST: usize = 3;
@@ -37,14 +37,15 @@ pub struct Choice {
 }
 
 /// What fulfils each need, in the order of the needs.
-pub fn all(rows: &[Row], throughput: Option<&Throughput>) -> Vec<Advice> {
+pub fn all(rows: &[Row], sources: &Sources) -> Vec<Advice> {
     let tried = classes(rows);
-    NEEDS.iter().filter(|need| need.was_tried(&tried)).map(|need| advice(need, rows, &tried, throughput)).collect()
+    NEEDS.iter().filter(|need| need.was_tried(&tried)).map(|need| advice(need, rows, &tried, sources)).collect()
 }
 
-fn advice(need: &'static Need, rows: &[Row], tried: &[&str], throughput: Option<&Throughput>) -> Advice {
+fn advice(need: &'static Need, rows: &[Row], tried: &[&str], sources: &Sources) -> Advice {
+    let throughput = sources.throughput.as_ref();
     let classes = need.classes(tried);
-    let fulfil = rows.iter().filter(|row| need.fulfilled_by(row, tried));
+    let fulfil = rows.iter().filter(|row| need.fulfilled_by(row, tried, sources.exhaust.as_ref()));
     let mut priced: Vec<(&Row, Price)> = fulfil.map(|row| (row, Price::of(row, &classes, throughput))).collect();
     let broken = |row: &Row| row.cells(Verdict::Breaks).count();
     priced.sort_by(|(a, p), (b, q)| p.compare(*q, need.order).then_with(|| broken(a).cmp(&broken(b))).then_with(|| a.place.cmp(&b.place)));

@@ -51,13 +51,11 @@ pub fn intro(exhaust: &Exhaust) -> String {
 }
 
 fn line(strategy: &Strategy, sources: &Sources, letters: Letters) -> Markup {
-    let (rules, name) = (strategy.rules.as_str(), &strategy.name);
-    let label = crate::page::source::verdicts::Strategy { name: name.clone(), rules: rules.to_owned(), ..Default::default() }.label();
     let kinds: Vec<&Kind> = strategy.kinds.iter().filter(|kind| kind.broken.iter().any(|b| !b.inherited)).collect();
     html! {
         tr {
             th scope="row" {
-                (label)
+                (strategy.label())
                 @if !strategy.as_expected { " " b .bad { "≠ not as declared" } }
             }
             td .number { (thousands(strategy.runs)) }

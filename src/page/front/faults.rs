@@ -1,5 +1,32 @@
 //! Fault classes in a few words, for those who do not know their names yet.
 
+/// The classes that this version knows, in the order of its list.
+pub const KNOWN: [&str; 23] = [
+    "calm",
+    "skew",
+    "drift",
+    "step",
+    "crash",
+    "power",
+    "pause",
+    "partition",
+    "lease-cut",
+    "db-cut",
+    "slow",
+    "reply-lost",
+    "job-error",
+    "lease-loss",
+    "db-error",
+    "db-restart",
+    "outage",
+    "log-fault",
+    "civil",
+    "shutdown",
+    "redelivery",
+    "swarm",
+    "single",
+];
+
 /// What happens in a class; nothing for one that this version does not know.
 pub fn about(faults: &str) -> &'static str {
     match faults {
@@ -27,5 +54,19 @@ pub fn about(faults: &str) -> &'static str {
         "swarm" => "a random mix of all of them, on deployments drawn at random",
         "single" => "every single fault of seven kinds at every step, one after the other",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_class_is_told_once() {
+        let mut told = KNOWN.map(about).to_vec();
+        assert!(told.iter().all(|about| !about.is_empty()));
+        told.sort_unstable();
+        told.dedup();
+        assert_eq!(told.len(), KNOWN.len());
     }
 }

@@ -1,15 +1,21 @@
 //! What a deployment can need, as a question that a row of the table answers.
 
+use crate::page::front::faults;
 use crate::page::front::letters::Letters;
 use crate::page::front::order::Order;
 use crate::page::front::row::{CALM, Row};
 use crate::page::front::say::list;
 use crate::page::front::verdict::Verdict;
+use crate::page::source::Exhaust;
+use crate::page::source::exhaust::{Kind, Strategy};
 use crate::page::source::verdicts::Cell;
 use Order::{Contended, Late, Waste};
 
 /// Columns that tell whether a strategy needs a server besides its database.
 const OTHER_SERVERS: [&str; 4] = ["lease-cut", "lease-loss", "log-fault", "redelivery"];
+
+/// Who is to be named for any fault class was struck by so many besides calm, at least.
+pub const ENOUGH: usize = 3;
 
 /// A need.
 #[derive(Clone, Copy, Debug)]
@@ -103,15 +109,31 @@ impl Need {
 
     /// The fault classes that it speaks of and nobody tried.
     pub fn untried(&self, tried: &[&str]) -> Vec<&'static str> {
-        self.faults.iter().copied().filter(|class| !tried.contains(class)).collect()
+        let spoken_of = if self.faults.is_empty() { &faults::KNOWN[..] } else { self.faults };
+        spoken_of.iter().copied().filter(|class| !tried.contains(class)).collect()
     }
 
-    /// Whether a row fulfils it: enough was seen of every class, and no letter that must not appear.
-    pub fn fulfilled_by(&self, row: &Row, tried: &[&str]) -> bool {
+    /// Whether a row fulfils it: enough was seen of every class, no letter that must not appear, and none when every
+    /// single fault was tried either.
+    pub fn fulfilled_by(&self, row: &Row, tried: &[&str], exhaust: Option<&Exhaust>) -> bool {
+        let single = exhaust.is_none_or(|exhaust| exhaust.faults != "pairs");
+        let enumerated = exhaust.into_iter().flat_map(|exhaust| &exhaust.strategies).filter(|s| s.label() == row.label);
+        self.met_by(row, tried) && enumerated.into_iter().all(|strategy| self.met_by_enumerated(strategy, single))
+    }
+
+    fn met_by(&self, row: &Row, tried: &[&str]) -> bool {
         let cells: Option<Vec<&Cell>> = self.classes(tried).into_iter().map(|class| row.cell(class)).collect();
         let Some(cells) = cells else { return false };
         let struck = cells.iter().any(|cell| Verdict::of(cell) != Verdict::Misses);
-        struck && cells.iter().all(|cell| self.met_in(cell)) && (!self.alone || stands_alone(row))
+        let broad = !self.faults.is_empty() || cells.iter().filter(|cell| cell.faults != CALM && was_felt(cell)).count() >= ENOUGH;
+        struck && broad && cells.iter().all(|cell| self.met_in(cell)) && (!self.alone || stands_alone(row))
+    }
+
+    /// The same of single faults of the classes that it speaks of. Of a pair only the first has a class.
+    fn met_by_enumerated(&self, strategy: &Strategy, single: bool) -> bool {
+        let spoken_of = |kind: &&Kind| self.faults.is_empty() || single && self.faults.contains(&kind.class.as_str());
+        let broken = strategy.kinds.iter().filter(spoken_of).flat_map(|kind| &kind.broken).map(|broken| &broken.letter);
+        broken.chain(&strategy.calm).all(|letter| self.allows(letter))
     }
 
     fn met_in(&self, cell: &Cell) -> bool {
@@ -126,6 +148,10 @@ impl Need {
     fn allows(&self, letter: &str) -> bool {
         !self.letters.is_empty() && !self.letters.contains(&letter) && !WRONG.contains(&letter)
     }
+}
+
+fn was_felt(cell: &Cell) -> bool {
+    cell.felt > 0 || cell.apart.felt > 0
 }
 
 /// Whether the table says that it asks no server but its database. A column that was not tried says nothing.

@@ -2,6 +2,7 @@
 
 use crate::page::front::advice::{self, Advice, Choice};
 use crate::page::front::letters::Letters;
+use crate::page::front::need::ENOUGH;
 use crate::page::front::row::Row;
 use crate::page::front::say::{duration, list, mean};
 use crate::page::source::Sources;
@@ -19,7 +20,7 @@ struct Measured {
 
 /// A table for each kind of need.
 pub fn tables(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Markup> {
-    let all = advice::all(rows, sources.throughput.as_ref());
+    let all = advice::all(rows, sources);
     let any = |of: fn(&Choice) -> bool| all.iter().flat_map(|a| &a.best).any(of);
     let measured = Measured { costs: any(|c| c.price.waste.is_some()), contended: any(|c| c.price.contended_ns.is_some()) };
     (!all.is_empty()).then(|| {
@@ -28,6 +29,8 @@ pub fn tables(rows: &[Row], letters: Letters, sources: &Sources) -> Option<Marku
                 "Computed from the table above: a strategy is named if it showed none of the letters that the need forbids, "
                 @if measured.costs { "the cheapest first." } @else { "first those that break least elsewhere; these results say nothing of costs." }
                 " The bound is that of its least tried fault class."
+                " For a need that speaks of any fault class only those are named that felt at least " (ENOUGH) " of them besides calm."
+                @if sources.exhaust.is_some() { " What broke when every single fault or pair was tried counts too." }
             }
             div #recommended {
                 @for (about, id) in GROUPS.into_iter().filter(|(about, _)| all.iter().any(|a| a.need.about == *about)) {

@@ -1,7 +1,7 @@
 //! `exhaust.json`, as a page reads it. Its fields are documented in `reports/README.md`.
 
 use crate::page::source::Document;
-use crate::page::source::verdicts::First;
+use crate::page::source::verdicts::{self, First};
 use serde::Deserialize;
 
 /// Every single fault, or every pair.
@@ -40,6 +40,13 @@ pub struct Strategy {
     pub unmade: Vec<String>,
     pub unreached: Vec<String>,
     pub kinds: Vec<Kind>,
+}
+
+impl Strategy {
+    /// What people call the row.
+    pub fn label(&self) -> String {
+        verdicts::Strategy { name: self.name.clone(), rules: self.rules.clone(), ..verdicts::Strategy::default() }.label()
+    }
 }
 
 /// A kind of fault.
