@@ -19,7 +19,7 @@ fn a_broken_cell_has_a_page_and_what_it_is_made_of() {
     let twin = twin(&desk);
     assert_eq!((twin.format, twin.label.as_str(), twin.faults.as_str()), (FORMAT, "no-guard", "calm"));
     assert!(witness.contains(&twin.digest) && witness.contains(&twin.sentence) && !twin.sentence.is_empty());
-    assert_eq!(twin.replay, format!("onceproof replay {WITNESS}"));
+    assert_eq!(twin.replay, "onceproof replay --reports . witnesses/no-guard--calm.toml");
     assert!(twin.test.contains("#[test]") && twin.shrunk.is_some());
     let before = twin.before.unwrap();
     assert!(before.hosts.len() >= twin.hosts.len() && before.replay.starts_with("onceproof replay --strategy no-guard --faults calm"));
@@ -39,6 +39,21 @@ fn a_replay_writes_the_page_that_the_sweep_wrote() {
     let json = text(&desk.run(&["replay", WITNESS, "--json", "--reports", "elsewhere"]).stdout);
     assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "nothing follows it: {json}");
     assert!(desk.path("elsewhere/witnesses/no-guard--calm.html").is_file() && desk.path("elsewhere/index.html").is_file());
+}
+
+/// The folder may have any name, and the command brings back the page on which it stands.
+#[test]
+fn the_command_of_a_page_works_in_a_folder_of_any_name() {
+    let desk = Desk::new();
+    desk.run(&["--strategy", "no-guard", "--faults", "calm", "--seeds", "3", "--reports", "of june"]);
+    let json = desk.path("of june/witnesses/no-guard--calm.json");
+    let there = fs::read_to_string(&json).unwrap();
+    let twin: Twin = serde_json::from_str(&there).unwrap();
+    let command: Vec<&str> = twin.replay.split_whitespace().skip(1).collect();
+    let done = desk.command(&command).current_dir(desk.path("of june")).output().unwrap();
+    assert_eq!(text(&done.stdout).lines().last(), Some("written: ./witnesses/no-guard--calm.html"), "{}", text(&done.stderr));
+    assert_eq!(fs::read_to_string(&json).unwrap(), there);
+    assert!(!desk.path("of june/reports").exists());
 }
 
 #[test]

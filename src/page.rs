@@ -22,6 +22,9 @@ use crate::report::twin::Twin;
 /// Where the front page is, in the reports folder.
 pub const INDEX: &str = "index.html";
 
+/// How a command begins that is to be run inside of the reports folder, whatever that is called.
+pub const IN_THE_FOLDER: &str = "onceproof replay --reports . ";
+
 /// The front page.
 pub fn index(sources: &Sources) -> String {
     front::page(sources).into_string()

@@ -20,9 +20,9 @@ pub fn of(name: &str, twin: &Twin) -> [(String, String); 2] {
     [(files::page_name(name), page::run(twin)), (files::twin_name(name), twins::json(twin))]
 }
 
-/// The command that replays a witness, where reports are unless somebody wants them elsewhere: a page says the same wherever it is written.
-fn replay(name: &str) -> String {
-    format!("onceproof replay {}", quoted(&format!("reports/{name}")))
+/// The command that replays a witness, from inside of the reports folder: a page says the same whatever that folder is called.
+pub fn replay(name: &str) -> String {
+    format!("{}{}", page::IN_THE_FOLDER, quoted(name))
 }
 
 /// The front page, made of what was just made and what else is in the folder, but for what is `gone`.

@@ -44,7 +44,7 @@ struct Told {
 /// Replays.
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let told = match (&args.witness, &args.strategy, &args.faults) {
-        (Some(path), ..) => Told::from_witness(path)?,
+        (Some(path), ..) => Told::from_witness(path, &args.reports)?,
         (None, Some(strategy), Some(faults)) => Told::from_names(strategy, faults, args)?,
         (None, ..) => {
             return Err(Failure::usage(
@@ -123,7 +123,7 @@ fn usual(strategy: &str, rules: Rules, engine: EngineKind) -> Result<Deployment,
 }
 
 impl Told {
-    fn from_witness(path: &Path) -> Result<Told, Failure> {
+    fn from_witness(path: &Path, reports: &Path) -> Result<Told, Failure> {
         let name = path.display().to_string();
         let text = input::text(path)?;
         let witness = Witness::from_toml(&name, &text).map_err(Failure::usage)?;
@@ -134,8 +134,8 @@ impl Told {
         let usual = usual(witness.strategy(), witness.scenario.database.rules, witness.engine).map_err(|e| in_file(&e))?;
         let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
         let (class, seed, engine, plan) = (witness.faults, witness.seed, witness.engine, witness.plan.clone());
-        let (usual, name) = (Subject::scenario(&usual).clone(), page::name_of(path));
-        Ok(Told { deployment, usual, knobs, class, seed, engine, plan, witness: Some(witness), name, replay: page::command(path) })
+        let (usual, name, replay) = (Subject::scenario(&usual).clone(), page::name_of(path), page::command(path, reports));
+        Ok(Told { deployment, usual, knobs, class, seed, engine, plan, witness: Some(witness), name, replay })
     }
 
     fn from_names(strategy: &str, faults: &str, args: &ReplayArgs) -> Result<Told, Failure> {

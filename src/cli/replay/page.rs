@@ -61,8 +61,13 @@ pub(super) fn name(usual: &dyn Subject, engine: EngineKind, class: FaultClass, s
     format!("witnesses/replay--{label}--{class}--{seed}{pinned}{engine}.toml")
 }
 
-/// The command that replays a file. Where it is on this machine is nobody's business.
-pub(super) fn command(path: &Path) -> String {
+/// The command that replays a file. Where it is on this machine is nobody's business, and one of the reports is found
+/// from inside of their folder, as the sweep says.
+pub(super) fn command(path: &Path, reports: &Path) -> String {
+    let (name, there) = (name_of(path), |path: &Path| fs::canonicalize(path).ok());
+    if there(path).is_some_and(|is| there(&reports.join(&name)) == Some(is)) {
+        return pages::replay(&name);
+    }
     let path = if path.is_absolute() { Path::new(path.file_name().unwrap_or_default()) } else { path };
     format!("onceproof replay {}", quoted(&path.display().to_string()))
 }

@@ -1,5 +1,6 @@
 //! What can be copied: the command that replays the run, and the run as a test.
 
+use crate::page::IN_THE_FOLDER;
 use crate::report::twin::Twin;
 use maud::{Markup, html};
 
@@ -10,7 +11,7 @@ pub fn draw(twin: &Twin) -> Markup {
             section aria-labelledby="again" {
                 h2 #again { "Run it again" }
                 @if !twin.replay.is_empty() {
-                    p { "The same history, to the byte, on any machine:" }
+                    p { (place(&twin.replay)) }
                     div .copied { pre #replay tabindex="0" { (twin.replay) } (button("replay", "Copy the command")) }
                 }
                 @if !twin.test.is_empty() {
@@ -22,6 +23,14 @@ pub fn draw(twin: &Twin) -> Markup {
                 p #copied .soft role="status" aria-live="polite" {}
             }
         }
+    }
+}
+
+/// What a command does, and where it is to be run.
+fn place(command: &str) -> &'static str {
+    match command.starts_with(IN_THE_FOLDER) {
+        true => "The same history, to the byte, on any machine. Run this in the reports folder, where index.html is:",
+        false => "The same history, to the byte, on any machine:",
     }
 }
 
