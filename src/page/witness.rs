@@ -18,6 +18,7 @@ mod words;
 
 use crate::page::layout;
 use crate::report::twin::Twin;
+use crate::report::words::thousands;
 use lanes::Picture;
 use maud::{Markup, html};
 
@@ -61,11 +62,11 @@ pub fn page(twin: &Twin) -> Markup {
 
 /// What can be shown or hidden in the picture.
 fn switches(twin: &Twin) -> Markup {
-    let count = crate::report::words::thousands(twin.messages.len() as u64);
+    let count = |twin: &Twin| thousands(twin.messages.len() as u64);
     html! {
         fieldset .switches {
             legend .sr { "Shown in the picture" }
-            label { input type="checkbox" id="show-messages"; " messages (" (count) ")" }
+            label { input type="checkbox" id="show-messages"; " messages (" (shrunk::either(twin, |twin| html! { (count(twin)) })) ")" }
             label { input type="checkbox" id="show-believed"; " what each node’s own clock shows" }
         }
     }

@@ -10,18 +10,30 @@ pub fn draw(twin: &Twin) -> Markup {
         @if !twin.replay.is_empty() || !twin.test.is_empty() {
             section aria-labelledby="again" {
                 h2 #again { "Run it again" }
-                @if !twin.replay.is_empty() {
-                    p { (place(&twin.replay)) }
-                    div .copied { pre #replay tabindex="0" { (twin.replay) } (button("replay", "Copy the command")) }
+                div .after { (command(twin, "replay")) }
+                @if let Some(before) = twin.before.as_deref() {
+                    div .before {
+                        (command(before, "replay-before"))
+                        @if before.replay.is_empty() { p { "No command makes the run as it was found: choose the shrunk one." } }
+                    }
                 }
                 @if !twin.test.is_empty() {
                     details {
-                        summary { "The run as a Rust test" }
+                        summary { "The " @if twin.before.is_some() { "shrunk " } "run as a Rust test" }
                         div .copied { pre #test tabindex="0" { (twin.test) } (button("test", "Copy the test")) }
                     }
                 }
                 p #copied .soft role="status" aria-live="polite" {}
             }
+        }
+    }
+}
+
+fn command(twin: &Twin, id: &str) -> Markup {
+    html! {
+        @if !twin.replay.is_empty() {
+            p { (place(&twin.replay)) }
+            div .copied { pre id=(id) tabindex="0" { (twin.replay) } (button(id, "Copy the command")) }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The top of the page: which run, what it comes down to, what broke.
 
-use crate::page::witness::words;
+use crate::page::witness::{shrunk, words};
 use crate::report::twin::{Twin, Violation};
 use maud::{Markup, html};
 
@@ -13,8 +13,9 @@ pub fn draw(twin: &Twin) -> Markup {
         header .witness {
             nav { a href="../index.html" { "← All results" } }
             p .which { b { (twin.label) } " under " b { (twin.faults) } @if !twin.about.is_empty() { span .soft { " · " (twin.about) } } }
+            @if twin.before.is_some() { p .shrinking.soft { "After shrinking:" } }
             h1.long[sentence(twin).len() > LONG] { (words::coded(&sentence(twin))) }
-            ul .broke { @for violation in sorted(twin) { (broke(violation)) } }
+            (shrunk::each(twin, |twin| html! { ul .broke { @for violation in sorted(twin) { (broke(violation)) } } }))
         }
     }
 }

@@ -16,6 +16,26 @@ pub fn switch(after: &Twin, before: &Twin) -> Markup {
     }
 }
 
+/// A few words of the run that is chosen: of the only one, or of the shrunk one and of the one before it.
+pub fn either(twin: &Twin, draw: impl Fn(&Twin) -> Markup) -> Markup {
+    html! {
+        @match twin.before.as_deref() {
+            Some(before) => { span .after { (draw(twin)) } span .before { (draw(before)) } }
+            None => { (draw(twin)) }
+        }
+    }
+}
+
+/// The same of something larger than words.
+pub fn each(twin: &Twin, draw: impl Fn(&Twin) -> Markup) -> Markup {
+    html! {
+        @match twin.before.as_deref() {
+            Some(before) => { div .after { (draw(twin)) } div .before { (draw(before)) } }
+            None => { (draw(twin)) }
+        }
+    }
+}
+
 /// What shrinking took away.
 pub fn table(shrunk: &Shrunk) -> Markup {
     html! {

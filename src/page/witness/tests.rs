@@ -103,6 +103,27 @@ fn the_switch_is_there_only_if_there_is_something_to_switch_to() {
     assert!(!page.contains("lanes-before") && !page.contains("name=\"which\""));
 }
 
+/// Nothing that differs between the two runs stands there for both.
+#[test]
+fn each_run_has_its_own_counts_facts_and_violations() {
+    let mut twin = samples::pause();
+    let before = twin.before.as_mut().unwrap();
+    "the-digest-before".clone_into(&mut before.digest);
+    "onceproof replay --seed 77".clone_into(&mut before.replay);
+    before.violations[0].what = "broken before".to_owned();
+    before.messages.truncate(1);
+    let page = page(&twin).into_string();
+    let shown = |text: &str| {
+        let place = page.find(text).unwrap_or_else(|| panic!("{text}"));
+        page[..place].rfind("class=\"after\"") < page[..place].rfind("class=\"before\"")
+    };
+    for text in ["the-digest-before", "onceproof replay --seed 77", "broken before", ">1</span>) <"] {
+        assert!(shown(text), "{text} is of the run before");
+    }
+    assert!(!shown(&twin.digest) && !shown(&twin.replay));
+    assert!(page.contains("After shrinking:"));
+}
+
 #[test]
 fn no_id_is_there_twice() {
     let page = page(&samples::pause()).into_string();
