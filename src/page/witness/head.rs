@@ -14,7 +14,7 @@ pub fn draw(twin: &Twin) -> Markup {
             nav { a href="../index.html" { "← All results" } }
             p .which { b { (twin.label) } " under " b { (twin.faults) } @if !twin.about.is_empty() { span .soft { " · " (twin.about) } } }
             @if twin.before.is_some() { p .shrinking.soft { "After shrinking:" } }
-            h1.long[sentence(twin).len() > LONG] { (words::coded(&sentence(twin))) }
+            h1.long[sentence(twin).len() > LONG] { (words::coded(&words::begins(&sentence(twin)))) }
             (shrunk::each(twin, |twin| html! { ul .broke { @for violation in sorted(twin) { (broke(violation)) } } }))
         }
     }

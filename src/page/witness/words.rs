@@ -76,6 +76,15 @@ pub fn coded(text: &str) -> Markup {
     }
 }
 
+/// A text that begins as a sentence does; a name such as `n0` stays as it is.
+pub fn begins(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    match first.chars().next() {
+        Some(small) if first.chars().all(char::is_alphabetic) => small.to_uppercase().chain(text.chars().skip(1)).collect(),
+        _ => text.to_owned(),
+    }
+}
+
 /// A text without its backticks, for where nothing can be set as code.
 pub fn plain(text: &str) -> String {
     text.replace('`', "")
@@ -89,6 +98,12 @@ pub fn short(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_begins_with_a_capital_and_a_name_stays() {
+        let said = ["the reply of the database is lost", "n0 settles", "2026-01-10 was settled", "`a` b", "ärger", ""].map(begins);
+        assert_eq!(said, ["The reply of the database is lost", "n0 settles", "2026-01-10 was settled", "`a` b", "Ärger", ""]);
+    }
 
     #[test]
     fn what_stands_between_backticks_is_code_and_still_escaped() {

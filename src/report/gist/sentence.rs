@@ -50,7 +50,7 @@ pub fn sentence(told: &[Told], finding: &Finding, calendar: &Calendar) -> String
             continue;
         }
         text += &one.did;
-        let same_day = before.map_or(one_day, |(before, _)| before == day);
+        let same_day = before.map_or(one_day, |(before, _)| before == day) && !names_another(&one.did, day);
         let just_named = one.did.contains(day.as_str());
         if !same_day && !just_named {
             text += " on ";
@@ -66,6 +66,11 @@ pub fn sentence(told: &[Told], finding: &Finding, calendar: &Calendar) -> String
     let mut whole = [text, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
     whole.push('.');
     whole
+}
+
+/// Whether a text names a day, and this is not the only one: `settled 2026-01-10 at 23:59:03` would be read as of that day.
+fn names_another(text: &str, day: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '-')).any(|word| word.len() == DAY.len() && is_like(word, DAY) && word != day)
 }
 
 /// The day and the second of a time.
@@ -108,6 +113,9 @@ fn short(text: &str, day: Option<&str>) -> String {
     short
 }
 
+/// How a calendar shows a day.
+const DAY: &str = "0000-00-00";
+
 /// How a calendar shows a time.
 const TIME: &str = "0000-00-00 00:00:00.000";
 
@@ -126,7 +134,29 @@ fn is_like(text: &str, like: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::{Told, names_another, sentence, short};
+    use crate::explore::{Finding, Mark};
+    use crate::id::Letter;
+    use crate::scenario::Scenario;
+    use crate::time::SimTime;
+    use crate::world::{Deployment, EngineKind};
+
+    /// A period that is settled before its end is named in a sentence of the day before.
+    #[test]
+    fn the_day_is_told_where_a_period_of_another_day_is_named() {
+        assert!(names_another("settled 2026-01-10", "2026-01-09") && names_another("set 2026-01-10 to failed", "2026-01-09"));
+        assert!(!names_another("settled 2026-01-10", "2026-01-10") && !names_another("got the lease for 30m", "2026-01-09"));
+        let deployment = Deployment::new(&Scenario::calm("no-guard"), EngineKind::Event).unwrap();
+        let calendar = deployment.calendar();
+        let told = |at_ms: u64, did: &str| Told { at: SimTime(at_ms), who: "n0".to_owned(), did: did.to_owned() };
+        let period = calendar.periods[0].id;
+        let due = calendar.origin.sim(calendar.periods[0].due).0;
+        let day = calendar.shows(SimTime(due - 60_000))[..10].to_owned();
+        let finding =
+            Finding { mark: Mark::Letter(Letter::D), rule: "settled-once", at: SimTime(due), period: Some(period), what: String::new() };
+        let text = sentence(&[told(due - 86_400_000 + 1, "woke"), told(due - 60_000, &format!("settled {period}"))], &finding, calendar);
+        assert!(text.contains(&format!("settled {period} on {day} at 23:59:00")), "{text}");
+    }
 
     #[test]
     fn a_time_of_the_day_in_question_has_no_date() {
