@@ -225,6 +225,15 @@ pub enum LeaseEnd {
     Replaced,
     /// It was held when the run ended.
     Held,
+    /// Its holder set the claimed row to failed.
+    Failed,
+    /// Its holder set the claimed row to completed.
+    Completed,
+    /// Somebody else set the claimed row to something else.
+    TakenAway,
+    /// In a way that only a later version knows.
+    #[serde(other)]
+    Over,
 }
 
 /// A lease, as its store knows it.
@@ -272,7 +281,7 @@ pub struct Message {
     pub step: String,
     /// When the request left.
     pub sent_ms: u64,
-    /// When the server recorded its effect, if it recorded one.
+    /// When the server recorded its effect, or its reply was lost, if either is recorded.
     pub reached_ms: Option<u64>,
     /// When the reply was seen; never, if the reply, or who waited for it, was lost.
     pub seen_ms: Option<u64>,

@@ -40,7 +40,7 @@ fn edges(twin: &Twin) -> Vec<(u64, u8)> {
     let mut edges = Vec::new();
     let mut add = |from: u64, to: u64, rank: u8| edges.extend([(from, rank), (to, rank)].into_iter().filter(|&(at, _)| at < twin.ends_ms));
     for lease in &twin.leases {
-        let given_back = matches!(lease.ended, LeaseEnd::Released | LeaseEnd::Held);
+        let given_back = matches!(lease.ended, LeaseEnd::Released | LeaseEnd::Held | LeaseEnd::Completed);
         add(lease.from_ms, lease.to_ms, if given_back { 2 } else { 1 });
     }
     for belief in &twin.beliefs {

@@ -104,8 +104,8 @@ fn uncovered(belief: &Belief, leases: &[&Lease]) -> Vec<Overlap> {
 /// Whether a lease ended without its holder.
 fn is_taken(end: LeaseEnd) -> bool {
     match end {
-        LeaseEnd::Expired | LeaseEnd::Deleted | LeaseEnd::Lost | LeaseEnd::Replaced => true,
-        LeaseEnd::Released | LeaseEnd::Held => false,
+        LeaseEnd::Expired | LeaseEnd::Deleted | LeaseEnd::Lost | LeaseEnd::Replaced | LeaseEnd::TakenAway => true,
+        LeaseEnd::Released | LeaseEnd::Held | LeaseEnd::Failed | LeaseEnd::Completed | LeaseEnd::Over => false,
     }
 }
 

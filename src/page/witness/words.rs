@@ -41,6 +41,10 @@ pub fn ended(end: LeaseEnd) -> &'static str {
         LeaseEnd::Lost => "lost by the store",
         LeaseEnd::Replaced => "given to somebody else",
         LeaseEnd::Held => "held to the end",
+        LeaseEnd::Failed => "set to failed",
+        LeaseEnd::Completed => "set to completed",
+        LeaseEnd::TakenAway => "taken away by somebody else",
+        LeaseEnd::Over => "over",
     }
 }
 

@@ -59,7 +59,7 @@ impl Book {
             // A heartbeat, or the same node once more.
             (TaskStatus::Executing, Some(holder)) if holder == by => {}
             (TaskStatus::Executing, _) => self.begin(by, period, at, None),
-            (_, Some(holder)) => self.end(period, at, if holder == by { LeaseEnd::Released } else { LeaseEnd::Deleted }),
+            (_, Some(holder)) => self.end(period, at, if holder == by { set_to(status) } else { LeaseEnd::TakenAway }),
             (_, None) => {}
         }
     }
@@ -74,6 +74,15 @@ impl Book {
             Some(open) => open.until = Some(until),
             None => {}
         }
+    }
+}
+
+/// How a claim ends whose holder writes a status to its row.
+fn set_to(status: TaskStatus) -> LeaseEnd {
+    match status {
+        TaskStatus::Completed => LeaseEnd::Completed,
+        TaskStatus::Failed | TaskStatus::Dead => LeaseEnd::Failed,
+        TaskStatus::Pending | TaskStatus::Executing => LeaseEnd::Released,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requests of nodes and their replies: those of attempts that came to something.
 
 use crate::id::{AttemptId, HostId};
+use crate::plan::{Harm, Target};
 use crate::report::twin::Message;
 use crate::report::twins::most;
 use crate::report::twins::view::View;
@@ -58,6 +59,7 @@ impl Post<'_> {
             Event::Step { attempt, step, phase } => self.step(n, at, attempt, step, phase),
             Event::Resumed { host } => self.leaves(at, |asked| asked.host() == host),
             Event::GoesOn { attempt, step } => self.leaves(at, |asked| asked.attempt == attempt && asked.step == step),
+            Event::ReplyLost { from, to } => self.answered(to, from, at),
             Event::LogGranted { through, to, .. } => self.arrives(to, at, Some(through), |peer| matches!(peer, HostId::Log(_))),
             Event::Paid { .. } | Event::PaymentRepeated { .. } => {
                 if let Some(payer) = self.view.trail.payer(n) {
@@ -85,9 +87,8 @@ impl Post<'_> {
         match phase {
             Phase::Before => {
                 self.forget(|asked| same(asked) || (asked.attempt.node == attempt.node && asked.attempt != attempt));
-                // A fault that strikes before the request leaves is told at once.
-                let struck = self.view.records.get(n + 1).is_some_and(|next| next.at == at && matches!(next.event, Event::Fired { .. }));
-                self.open.push(Asked { attempt, step, to, sent: (!struck).then_some(at), reached: None });
+                let held_up = self.held_up(n, at, HostId::Node(attempt.node));
+                self.open.push(Asked { attempt, step, to, sent: (!held_up).then_some(at), reached: None });
             }
             Phase::Sent => self.open.iter_mut().filter(|asked| same(asked)).for_each(|asked| asked.sent = asked.sent.or(Some(at))),
             Phase::After => {
@@ -97,6 +98,14 @@ impl Post<'_> {
                 self.told.extend(asked.told(Some(at)));
             }
         }
+    }
+
+    /// Whether a request that is about to leave does not: a fault that holds its node up is told at once.
+    fn held_up(&self, n: usize, at: SimTime, node: HostId) -> bool {
+        let next = self.view.records[n + 1..].iter().take_while(|next| next.at == at);
+        let struck = next.map_while(|next| if let Event::Fired { fault } = next.event { Some(fault) } else { None });
+        let faults = struck.filter_map(|fault| self.view.plan.faults.get(usize::from(fault.0)));
+        faults.into_iter().any(|fault| holds_up(&fault.harm, node))
     }
 
     /// What is asked no more was never answered.
@@ -112,6 +121,14 @@ impl Post<'_> {
         self.open.iter_mut().filter(|asked| asked.sent.is_none() && is(asked)).for_each(|asked| asked.sent = Some(at));
     }
 
+    /// What is answered has arrived, even if nothing else tells of it.
+    fn answered(&mut self, by: HostId, server: HostId, at: SimTime) {
+        let asks = |asked: &&mut Asked| asked.host() == by && (asked.to == server || (is_log(asked.to) && is_log(server)));
+        if let Some(asked) = self.open.iter_mut().rfind(asks) {
+            asked.reached = asked.reached.or(Some(at));
+        }
+    }
+
     /// A server did what a client on a host had asked: the last that is under way.
     fn arrives(&mut self, by: HostId, at: SimTime, through: Option<HostId>, is: impl Fn(HostId) -> bool) {
         let under_way = |asked: &&mut Asked| asked.host() == by && asked.reached.is_none() && is(asked.to);
@@ -120,6 +137,31 @@ impl Post<'_> {
             asked.sent = asked.sent.or(Some(at));
             asked.to = through.unwrap_or(asked.to);
         }
+    }
+}
+
+/// Whether a fault that a node's step sets off keeps the step's request from leaving.
+fn holds_up(harm: &Harm, node: HostId) -> bool {
+    match *harm {
+        Harm::Crash { host, .. } | Harm::Power { host, .. } | Harm::Pause { host, .. } | Harm::Shutdown { host, .. } => match host {
+            Target::Host(host) => host == node,
+            Target::Self_ | Target::AllNodes | Target::Everyone => true,
+            Target::Peer => false,
+        },
+        Harm::SlowStep { .. } | Harm::JobError { .. } => true,
+        Harm::Partition { .. }
+        | Harm::ReplyLost { .. }
+        | Harm::Late { .. }
+        | Harm::ClockOffset { .. }
+        | Harm::ClockDrift { .. }
+        | Harm::LeaseWipe { .. }
+        | Harm::LeaseEvict { .. }
+        | Harm::LeaseFailover { .. }
+        | Harm::LeaseStall { .. }
+        | Harm::CommitFails { .. }
+        | Harm::SessionEnds { .. }
+        | Harm::Zone { .. }
+        | Harm::Redeliver => false,
     }
 }
 

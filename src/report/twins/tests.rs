@@ -122,8 +122,27 @@ fn a_majority_has_a_lane_of_its_own() {
 fn claims_in_the_database_are_leases_of_it() {
     let twin = told(&deployed("version-reclaim", 1), FaultClass::Calm, &FaultPlan::none());
     let [claim] = &twin.leases[..] else { panic!("{:?}", twin.leases) };
-    assert_eq!((claim.store.as_str(), claim.ended), ("db", LeaseEnd::Released));
+    assert_eq!((claim.store.as_str(), claim.ended), ("db", LeaseEnd::Completed));
     assert!(twin.beliefs.iter().any(|belief| belief.node == claim.holder && !belief.overlaps), "{:?}", twin.beliefs);
+}
+
+/// The database's reply to the step that marks a period is lost, and the attempt fails.
+#[test]
+fn a_lost_reply_is_a_message_that_arrived_and_a_failed_claim_says_so() {
+    let lost = Harm::ReplyLost { host: Target::Self_, from: Target::Host(HostId::Database) };
+    let lost = FaultPlan::of([lost.when(Trigger::first("tx.mark", Phase::Before))]);
+    let twin = told(&deployed("version-published", 1), FaultClass::Partition, &lost);
+    let mark = twin.messages.iter().find(|message| message.step == "tx.mark" && message.seen_ms.is_none());
+    let mark = mark.unwrap_or_else(|| panic!("{:?}", twin.messages));
+    assert!(mark.reached_ms.is_some_and(|reached| reached > mark.sent_ms), "{mark:?}");
+    assert_eq!(twin.leases[0].ended, LeaseEnd::Failed, "{:?}", twin.leases);
+}
+
+/// A later version may know more ends.
+#[test]
+fn an_end_that_is_not_known_is_read() {
+    assert_eq!(serde_json::from_str::<LeaseEnd>("\"set-on-fire\"").unwrap(), LeaseEnd::Over);
+    assert_eq!(serde_json::from_str::<LeaseEnd>("\"taken-away\"").unwrap(), LeaseEnd::TakenAway);
 }
 
 #[test]
