@@ -124,6 +124,13 @@ fn each_run_has_its_own_counts_facts_and_violations() {
     assert!(page.contains("After shrinking:"));
 }
 
+/// Whoever spaces letters wider lets a text leave its box, and has to be able to read the rest.
+#[test]
+fn no_text_of_a_picture_can_be_read_on_its_box_alone() {
+    let on_its_box = |line: &&str| line.contains(" text") && (line.contains("fill: var(--paper)") || line.contains("stroke: none"));
+    assert_eq!(STYLE.lines().filter(on_its_box).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
 #[test]
 fn no_id_is_there_twice() {
     let page = page(&samples::pause()).into_string();
