@@ -137,7 +137,7 @@ pub fn harm(harm: &Harm) -> String {
             };
             format!("{} {way} {} for {}", whom(*host), whom(*from), d(lasts))
         }
-        Harm::ReplyLost { host, from } => format!("the next reply of {} to {} is lost", whom(*from), whom(*host)),
+        Harm::ReplyLost { host, from } => format!("the next reply to {} from {} is lost", whom(*host), whom(*from)),
         Harm::Late { host, from, extra, lasts } => {
             format!("everything between {} and {} takes {} longer for {}", whom(*host), whom(*from), d(extra), d(lasts))
         }
@@ -177,7 +177,7 @@ fn whom(target: Target) -> String {
         Target::Self_ => "the node".to_owned(),
         Target::AllNodes => "every node".to_owned(),
         Target::Everyone => "everyone".to_owned(),
-        Target::Peer => "the server it talks to".to_owned(),
+        Target::Peer => "the server that it talks to".to_owned(),
     }
 }
 

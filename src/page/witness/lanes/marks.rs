@@ -13,6 +13,8 @@ pub const LABEL: f64 = 15.0;
 const CLOSE: f64 = 7.0;
 /// Rows of labels, at most; beginnings and ends of attempts have one less.
 const ROWS: usize = 3;
+/// Characters of a label for which there is all the room that it may need.
+const WHOLE: usize = 110;
 /// Characters of a label.
 const LONGEST: usize = 52;
 /// Characters of a label for which there is little room.
@@ -132,7 +134,7 @@ fn labelled(mark: &mut Mark, shelf: &mut Shelf, width: f64) {
     if mark.label.is_empty() {
         return;
     }
-    for most in [LONGEST, SHORT] {
+    for most in [WHOLE, LONGEST, SHORT] {
         let label = words::short(&mark.label, most);
         let wide = wide(&label, 11.5) * if mark.wrong { 1.12 } else { 1.0 } + 8.0;
         let left = mark.x + wide > width;
