@@ -88,7 +88,6 @@ mod tests {
     use crate::scenario::Rules;
     use crate::seed::Seed;
     use crate::strategy::{self, Strategy};
-    use std::collections::HashSet;
     use std::mem::discriminant;
 
     /// What a claim has to say if its plan has such a fault and its class has none.
@@ -111,12 +110,7 @@ mod tests {
     }
 
     /// Whether a class draws faults of this kind against a strategy, in a few hundred plans.
-    fn drawn(
-        class: FaultClass,
-        strategy: &dyn Strategy,
-        scenario: &Scenario,
-        calendar: &Calendar,
-    ) -> HashSet<std::mem::Discriminant<Harm>> {
+    fn drawn(class: FaultClass, strategy: &dyn Strategy, scenario: &Scenario, calendar: &Calendar) -> Vec<std::mem::Discriminant<Harm>> {
         let plan = |n| class.plan(Seed(5).nth(n), scenario, calendar, strategy.steps());
         (0..300).flat_map(|n| plan(n).faults).map(|fault| discriminant(&fault.harm)).collect()
     }

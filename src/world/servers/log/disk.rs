@@ -157,7 +157,9 @@ impl RaftLogStorage<Types> for Open {
     {
         let host = self.host.id();
         let terms = self.disk.borrow_mut().append(host, entries);
-        terms.into_iter().for_each(|term| self.host.record(Event::LogLeads { host, term }));
+        for term in terms {
+            self.host.record(Event::LogLeads { host, term });
+        }
         callback.log_io_completed(Ok(()));
         Ok(())
     }
