@@ -4,7 +4,8 @@
 //! first probe with a reset, so the session of a client that lost power ends two hours after it
 //! said something last, or when nine probes went unanswered. Only whoever fell silent is asked.
 //!
-//! The lease store needs none: Redis asks after 300 s, and nobody blocks there for so long.
+//! The lease store keeps nothing for a connection but a place among those who wait for a message. Redis
+//! asks after 300 s (`tcp-keepalive`), and by default nobody waits for longer than 5 s (`queue.block`).
 
 use crate::id::HostId;
 use crate::time::Span;
