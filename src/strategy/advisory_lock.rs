@@ -1,5 +1,6 @@
 //! PostgreSQL's advisory lock around the job: the session is the lease. It cannot run out, so
-//! whoever sleeps keeps it, and whoever loses the connection has lost it without being told. Who
+//! whoever sleeps keeps it, and whoever loses the connection has lost it without being told. A client
+//! that falls silent keeps it until the server's kernel finds that out, two hours later. Who
 //! sleeps between its look at the settlement table and the lock finds the lock free, and settles again.
 
 use crate::class::FaultClass;
@@ -57,12 +58,6 @@ impl Strategy for AdvisoryLock {
                 &[Letter::D],
                 "the lock dies with its session; the holder works on, connects anew and settles, and so does the next holder",
                 pinned::database_restarts_in_the_job,
-            ),
-            Expectation::must(
-                FaultClass::Power,
-                &[Letter::L],
-                "a connection whose client fell silent stays open, and the lock stays with it",
-                pinned::power_cut_in_the_job,
             ),
         ]
     }
