@@ -28,6 +28,20 @@ fn what_a_single_fault_breaks_is_told_and_replays() {
     assert!(text(&replayed.stdout).contains("as the witness says"), "{}", text(&replayed.stdout));
 }
 
+/// What was not asked for is not said to be complete, in text or in the file.
+#[test]
+fn of_some_kinds_it_is_complete_for_these() {
+    let desk = Desk::new();
+    let done = desk.run(&["exhaust", "--strategy", "no-guard", "--kinds", "pause-before,crash-after"]);
+    let told = text(&done.stdout);
+    assert!(told.contains("complete for single faults of these 2 kinds: "), "{told}{}", text(&done.stderr));
+    assert_eq!(json(&desk, "reports/exhaust.json")["all_kinds"], false);
+    let page = fs::read_to_string(desk.path("reports/index.html")).unwrap();
+    assert!(page.contains("of these 2 kinds (") && !page.contains("every kind of fault that can strike"));
+    desk.run(&["exhaust", "--strategy", "no-guard", "--json"]);
+    assert_eq!(json(&desk, "reports/exhaust.json")["all_kinds"], true);
+}
+
 #[test]
 fn json_is_the_file_and_does_not_depend_on_threads() {
     let desk = Desk::new();

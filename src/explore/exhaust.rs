@@ -103,6 +103,16 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Enumeration<'a> {
+    /// The kinds of faults that are to be tried.
+    pub fn kinds(&self) -> &[&'static Kind] {
+        &self.kinds
+    }
+
+    /// Whether these are all that there are.
+    pub fn has_all_kinds(&self) -> bool {
+        self.kinds.len() == point::kinds(true).len()
+    }
+
     /// Makes the calm run, and works out what is to be tried: by these kinds, with this seed. The subject should watch one period.
     ///
     /// # Errors

@@ -77,8 +77,9 @@ pub fn render(page: &Page<'_>, width: usize) -> String {
         (true, true) => Painted::default().and(GOOD, "as expected"),
         (true, false) => Painted::default().and(GOOD, "nothing broke"),
     };
+    let kinds = if enumeration.has_all_kinds() { String::new() } else { format!(" of {}", these(enumeration.kinds().len())) };
     let complete = format!(
-        "complete for {}: {}, {} felt",
+        "complete for {}{kinds}: {}, {} felt",
         match enumeration.faults() {
             Faults::Single => "single faults",
             Faults::Pairs => "pairs of faults",
@@ -126,6 +127,10 @@ pub fn render(page: &Page<'_>, width: usize) -> String {
     out
 }
 
+fn these(kinds: usize) -> String {
+    if kinds == 1 { "this 1 kind".to_owned() } else { format!("these {kinds} kinds") }
+}
+
 /// What broke by a kind of fault, and in how many runs.
 fn broke(cell: &Cell) -> Painted {
     let mut told = Painted::default();
@@ -164,6 +169,7 @@ struct File {
     format: u32,
     onceproof: &'static str,
     faults: &'static str,
+    all_kinds: bool,
     as_expected: bool,
     strategies: Vec<StrategyRow>,
 }
@@ -223,6 +229,7 @@ pub fn json(pages: &[Page<'_>], faults: Faults) -> String {
         format: FORMAT,
         onceproof: env!("CARGO_PKG_VERSION"),
         faults: word(faults),
+        all_kinds: pages.iter().all(|page| page.enumeration.has_all_kinds()),
         as_expected: pages.iter().all(|page| page.exhausted.as_expected()),
         strategies: pages.iter().map(strategy).collect(),
     };

@@ -38,16 +38,34 @@ pub fn strategies(sources: &Sources, letters: Letters) -> Option<Markup> {
 
 /// What was tried, in a sentence.
 pub fn intro(exhaust: &Exhaust) -> String {
-    let runs: u64 = exhaust.strategies.iter().map(|s| s.runs).sum();
+    let runs: u64 = exhaust.strategies.iter().fold(0, |sum, s| sum.saturating_add(s.runs));
     let strategies = match exhaust.strategies.len() {
         1 => "one strategy".to_owned(),
         n => format!("{n} strategies"),
     };
     let tried = format!("in {} runs of {strategies}", thousands(runs));
     if exhaust.faults == "pairs" {
-        return format!("After each single fault a second one, at every later step of every node, {tried}.");
+        return format!("After each single fault {}a second one, at every later step of every node, {tried}.", of_kinds(exhaust));
     }
-    format!("Complete for single faults: every kind of fault that can strike, at every step of every node in a calm period, {tried}.")
+    if exhaust.all_kinds {
+        return format!(
+            "Complete for single faults: every kind of fault that can strike, at every step of every node in a calm period, {tried}."
+        );
+    }
+    format!(
+        "Complete for single faults {}at every step of every node in a calm period, {tried}. Other kinds were not tried.",
+        of_kinds(exhaust)
+    )
+}
+
+/// Of which kinds, if not of all.
+fn of_kinds(exhaust: &Exhaust) -> String {
+    match exhaust.kinds().as_slice() {
+        _ if exhaust.all_kinds => String::new(),
+        [] => "of some kinds ".to_owned(),
+        [one] => format!("of this kind ({one}) "),
+        some => format!("of these {} kinds ({}) ", some.len(), some.join(", ")),
+    }
 }
 
 fn line(strategy: &Strategy, sources: &Sources, letters: Letters) -> Markup {

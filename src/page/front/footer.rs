@@ -12,7 +12,10 @@ pub fn commands(sources: &Sources) -> Vec<String> {
         commands.push(format!("onceproof verify --seed {}{seeds}{engine}", v.base_seed));
     }
     if let Some(e) = &sources.exhaust {
-        commands.push(format!("onceproof exhaust{}", if e.faults == "pairs" { " --faults 2" } else { "" }));
+        let pairs = if e.faults == "pairs" { " --faults 2" } else { "" };
+        let kinds = e.kinds().join(",");
+        let kinds = if e.all_kinds || kinds.is_empty() { String::new() } else { format!(" --kinds {kinds}") };
+        commands.push(format!("onceproof exhaust{pairs}{kinds}"));
     }
     if let Some(f) = &sources.frontier {
         commands.push(format!("onceproof frontier --seed {} --seeds {}", f.base_seed, f.seeds));

@@ -325,6 +325,23 @@ fn every_single_fault_in_words() {
 }
 
 #[test]
+fn kinds_that_were_not_asked_for_are_not_claimed() {
+    let kinds = vec![kind("pause-before", 2), kind("crash-after", 0)];
+    let strategy = Strategy { name: "bare".to_owned(), runs: 27, kinds, ..Strategy::default() };
+    let told = |all_kinds, faults: &str| {
+        let exhaust = Exhaust { faults: faults.to_owned(), all_kinds, strategies: vec![strategy.clone()], ..Exhaust::default() };
+        text(&page(&Sources { exhaust: Some(exhaust), ..Sources::default() }).into_string())
+    };
+    assert!(told(true, "single").contains("every kind of fault that can strike"));
+    let some = told(false, "single");
+    assert!(some.contains("Complete for single faults of these 2 kinds (pause-before, crash-after) at every step"), "{some}");
+    assert!(some.contains("onceproof exhaust --kinds pause-before,crash-after") && !some.contains("every kind"), "{some}");
+    assert!(told(false, "pairs").contains("After each single fault of these 2 kinds (pause-before, crash-after) a second one"));
+    let old: Exhaust = serde_json::from_str(r#"{"format": 1}"#).unwrap();
+    assert!(old.all_kinds);
+}
+
+#[test]
 fn an_empty_folder_has_a_page() {
     let told = text(&page(&Sources::default()).into_string());
     assert!(told.contains("no readable verdicts.json"), "{told}");

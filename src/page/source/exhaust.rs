@@ -5,7 +5,7 @@ use crate::page::source::verdicts::{self, First};
 use serde::Deserialize;
 
 /// Every single fault, or every pair.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "reports/README.md documents every field")]
 pub struct Exhaust {
@@ -13,8 +13,30 @@ pub struct Exhaust {
     pub onceproof: String,
     /// `single` or `pairs`.
     pub faults: String,
+    /// Whether every kind of fault was tried; files without it are taken to say so.
+    pub all_kinds: bool,
     pub as_expected: bool,
     pub strategies: Vec<Strategy>,
+}
+
+impl Default for Exhaust {
+    fn default() -> Self {
+        let (onceproof, faults, strategies) = (String::new(), String::new(), Vec::new());
+        Exhaust { format: 0, onceproof, faults, all_kinds: true, as_expected: false, strategies }
+    }
+}
+
+impl Exhaust {
+    /// The kinds of (first) faults that struck some strategy, in the order of the file.
+    pub fn kinds(&self) -> Vec<&str> {
+        let mut kinds: Vec<&str> = Vec::new();
+        for kind in self.strategies.iter().flat_map(|strategy| &strategy.kinds) {
+            if !kinds.contains(&kind.kind.as_str()) {
+                kinds.push(&kind.kind);
+            }
+        }
+        kinds
+    }
 }
 
 impl Document for Exhaust {
