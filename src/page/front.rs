@@ -16,6 +16,7 @@ pub mod order;
 pub mod plots;
 pub mod recommended;
 pub mod row;
+pub mod runs;
 pub mod say;
 pub mod sentence;
 pub mod table;
@@ -48,12 +49,13 @@ pub fn page(sources: &Sources) -> Markup {
         ("advice", "Which strategy to take", recommended::tables(&rows, letters, sources)),
         ("plots", "Plots", plots::figures(sources)),
         ("single-faults", exhaust::title(sources), exhaust::strategies(sources, letters)),
+        ("other-runs", runs::title(sources), runs::others(sources)),
         ("differences", "Where simulated servers differ from real ones", differences::list(sources)),
         ("unreadable", "Files that could not be read", differences::unreadable(sources)),
     ];
     let sections: Vec<_> = sections.into_iter().filter_map(|(id, title, body)| body.map(|body| (id, title, body))).collect();
     let body = html! {
-        (answer::header(&rows, letters, sources))
+        (answer::header(&rows, letters, sources, &sections))
         @if sections.len() > 1 {
             nav aria-label="Sections" {
                 ul { @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } } }

@@ -9,8 +9,11 @@ use crate::page::source::{Sources, Verdicts};
 use crate::report::words::{count, percent, thousands};
 use maud::{Markup, html};
 
+/// A section of the page: its id, its title, and what is in it.
+pub type Section = (&'static str, &'static str, Markup);
+
 /// The head of the page.
-pub fn header(rows: &[Row], letters: Letters, sources: &Sources) -> Markup {
+pub fn header(rows: &[Row], letters: Letters, sources: &Sources, sections: &[Section]) -> Markup {
     html! {
         header {
             p .product { "onceproof" }
@@ -21,7 +24,25 @@ pub fn header(rows: &[Row], letters: Letters, sources: &Sources) -> Markup {
                     p .soft { (made(verdicts)) }
                     (as_declared(verdicts))
                 }
-                None => p .answer { "This folder has no readable verdicts.json, so there is no answer yet. “onceproof verify” writes it." }
+                None => (there(sections)),
+            }
+        }
+    }
+}
+
+/// What there is instead of an answer.
+fn there(sections: &[Section]) -> Markup {
+    html! {
+        p .answer {
+            @if sections.is_empty() {
+                "This folder has no readable verdicts.json, so there is no answer yet. “onceproof verify” writes it."
+            } @else {
+                "On this page: "
+                @for (n, (id, title, _)) in sections.iter().enumerate() {
+                    @if n > 0 { (if n + 1 == sections.len() { " and " } else { ", " }) }
+                    a href={ "#" (id) } { (title.to_lowercase()) }
+                }
+                ". Which strategies hold is not told: this folder has no readable verdicts.json; “onceproof verify” writes it."
             }
         }
     }

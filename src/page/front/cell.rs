@@ -9,12 +9,17 @@ use maud::{Markup, html};
 
 /// The page of a witness file, if it is there.
 pub fn page(witness: Option<&str>, sources: &Sources) -> Option<String> {
-    let page = format!("{}.html", witness?.strip_suffix(".toml")?);
+    let page = page_name(witness?)?;
     sources.pages.contains(&page).then(|| address(&page))
 }
 
+/// Where the page of a witness file would be.
+pub fn page_name(witness: &str) -> Option<String> {
+    witness.strip_suffix(".toml").map(|stem| format!("{stem}.html"))
+}
+
 /// A path in the folder as an address.
-fn address(path: &str) -> String {
+pub fn address(path: &str) -> String {
     path.replace('%', "%25").replace('#', "%23").replace('?', "%3F").replace(' ', "%20")
 }
 

@@ -69,7 +69,7 @@ fn of_kinds(exhaust: &Exhaust) -> String {
 }
 
 fn line(strategy: &Strategy, sources: &Sources, letters: Letters) -> Markup {
-    let kinds: Vec<&Kind> = strategy.kinds.iter().filter(|kind| kind.broken.iter().any(|b| !b.inherited)).collect();
+    let kinds: Vec<&Kind> = strategy.broken().collect();
     html! {
         tr {
             th scope="row" {

@@ -342,6 +342,22 @@ fn kinds_that_were_not_asked_for_are_not_claimed() {
 }
 
 #[test]
+fn every_page_of_a_run_can_be_reached() {
+    let replayed = "witnesses/replay--leased--pause--1.html";
+    let mut sources = folder();
+    assert!(!text(&page(&sources).into_string()).contains("Other runs"), "the cell leads there");
+    sources.pages.insert(replayed.to_owned());
+    let html = page(&sources).into_string();
+    assert_eq!(html.matches(&format!("href=\"{replayed}\"")).count(), 1);
+    assert!(text(&html).contains("Other runs"), "{html}");
+    let alone = Sources { pages: [replayed.to_owned()].into(), ..Sources::default() };
+    let html = page(&alone).into_string();
+    let told = text(&html);
+    assert!(html.contains(&format!("href=\"{replayed}\"")) && told.contains("On this page: runs. Which strategies hold is not told"), "{told}");
+    assert!(!told.contains("no answer yet"), "{told}");
+}
+
+#[test]
 fn an_empty_folder_has_a_page() {
     let told = text(&page(&Sources::default()).into_string());
     assert!(told.contains("no readable verdicts.json"), "{told}");

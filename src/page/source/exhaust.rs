@@ -65,6 +65,11 @@ pub struct Strategy {
 }
 
 impl Strategy {
+    /// The kinds that broke something of their own.
+    pub fn broken(&self) -> impl Iterator<Item = &Kind> {
+        self.kinds.iter().filter(|kind| kind.broken.iter().any(|b| !b.inherited))
+    }
+
     /// What people call the row.
     pub fn label(&self) -> String {
         verdicts::Strategy { name: self.name.clone(), rules: self.rules.clone(), ..verdicts::Strategy::default() }.label()
