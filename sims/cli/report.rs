@@ -134,3 +134,25 @@ fn verify_prints_what_report_prints() {
     }
     refused(&verify(&["--shard", "1/2", "--format", "junit"]), &["a shard has no verdicts yet", "onceproof report --format junit"]);
 }
+
+/// Ctrl-C while pages are put in place: no half of a file is left beside them.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_temporary_files() {
+    use std::process::{Command, Stdio};
+    let desk = with_older();
+    let witnesses = desk.path("old/witnesses");
+    let twin = fs::read(witnesses.join("lease-set-px--pause.json")).unwrap();
+    for n in 0..400 {
+        fs::write(witnesses.join(format!("run-{n}.json")), &twin).unwrap();
+    }
+    let hidden =
+        || fs::read_dir(&witnesses).unwrap().filter(|f| f.as_ref().unwrap().file_name().to_string_lossy().starts_with('.')).count();
+    let mut child = desk.command(&["report", "old"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while hidden() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    child.wait_with_output().unwrap();
+    assert_eq!(hidden(), 0);
+}

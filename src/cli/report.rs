@@ -1,7 +1,7 @@
 //! `onceproof report`: a reports folder as pages, or as text for CI, from the JSON files in it.
 
 use crate::cli::exit::Failure;
-use crate::cli::{Exit, format, input, out};
+use crate::cli::{CANCELLED, Exit, format, input, listen_for_interrupts, out};
 use crate::page::source::{Document, Sources, Throughput, Verdicts, document};
 use crate::page::{self, INDEX};
 use crate::report::files::{Folder, VERDICTS};
@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Where criterion leaves what it measured, unless told otherwise.
 const CRITERION: &str = "target/criterion";
@@ -30,7 +31,8 @@ Examples:
 
 Exit codes:
   0  written, or printed; what the verdicts say changes nothing
-  2  wrong usage, a file is missing or cannot be read, or the output cannot be written; every page is as it was")]
+  2  wrong usage, a file is missing or cannot be read, or the output cannot be written; every page is as it was
+  130  interrupted; every page is as it was")]
 pub struct ReportArgs {
     /// The reports folder
     #[arg(value_name = "DIR", default_value = "reports")]
@@ -80,6 +82,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 /// All pages are made before the first is replaced.
 fn pages(args: &ReportArgs) -> Result<Exit, Failure> {
     let reports = &args.reports;
+    listen_for_interrupts();
     let folder = Folder::open(reports).map_err(|e| Failure::Usage(e.bare()))?;
     let mut files: Vec<(String, String)> = measured(args.criterion.as_deref())?.into_iter().collect();
     let runs = runs(reports)?;
@@ -98,9 +101,15 @@ fn pages(args: &ReportArgs) -> Result<Exit, Failure> {
         )));
     }
     files.push((INDEX.to_owned(), page::index(&sources)));
+    go_on()?;
     folder.replace(&files, &[]).map_err(|e| Failure::Usage(e.bare()))?;
     out::print(&told(reports, written, files.iter().any(|(name, _)| name == THROUGHPUT)))?;
     Ok(Exit::AsExpected)
+}
+
+/// Nothing has been written yet, and nothing is if somebody has interrupted.
+fn go_on() -> Result<(), Failure> {
+    if CANCELLED.load(Ordering::SeqCst) { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
 fn told(reports: &Path, written: usize, measured: bool) -> String {
@@ -133,6 +142,7 @@ fn runs(reports: &Path) -> Result<Vec<(String, String)>, Failure> {
     }
     stems.sort_unstable();
     let page = |stem: String| {
+        go_on()?;
         let name = format!("witnesses/{stem}.json");
         let twin: Twin = read(reports, &name, &text(reports, &name)?)?;
         Ok((format!("witnesses/{stem}.html"), page::run(&twin)))

@@ -3,7 +3,7 @@
 use super::Told;
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
-use crate::cli::pages;
+use crate::cli::{CANCELLED, listen_for_interrupts, pages};
 use crate::explore::{Observed, Subject, Witness};
 use crate::report::files::{self, Folder};
 use crate::report::twin::Twin;
@@ -13,6 +13,7 @@ use crate::seed::Seed;
 use crate::world::EngineKind;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 impl Told {
     /// Writes it, and the front page; tells where.
@@ -20,6 +21,11 @@ impl Told {
         let twin = Twin { before: self.before(reports), ..self.twin(seen) };
         let mut all = pages::of(&self.name, &twin).to_vec();
         all.push(pages::index(reports, &all, &[]));
+        // From here on an interrupt leaves either all files or none.
+        listen_for_interrupts();
+        if CANCELLED.load(Ordering::SeqCst) {
+            return Err(Failure::Interrupted);
+        }
         folder.replace(&all, &[]).map_err(Failure::usage)?;
         Ok(reports.join(files::page_name(&self.name)).display().to_string())
     }
