@@ -70,13 +70,18 @@ pub fn failures(rows: &[Row], letters: Letters) -> String {
         1 => " One did not break, but was not tried enough.".to_owned(),
         n => format!(" {n} did not break, but were not tried enough."),
     };
-    let Some((letter, n)) = most_common(rows) else { return open.trim_start().to_owned() };
+    let (most, n) = most_common(rows);
+    if most.is_empty() {
+        return open.trim_start().to_owned();
+    }
     let verb = if broken == 1 { "strategy breaks" } else { "strategies break" };
-    format!("{broken} {verb}; most common is “{}” ({letter}), in {n} of them.{open}", letters.meaning(&letter))
+    let (is, each) = if most.len() == 1 { ("is", "") } else { ("are", "each ") };
+    let told: Vec<String> = most.iter().map(|letter| format!("“{}” ({letter})", letters.meaning(letter))).collect();
+    format!("{broken} {verb}; most common {is} {}, {each}in {n} of them.{open}", list(&told))
 }
 
-/// The letter that most strategies show.
-fn most_common(rows: &[Row]) -> Option<(String, usize)> {
+/// The letters that most strategies show, and how many strategies that are.
+fn most_common(rows: &[Row]) -> (Vec<String>, usize) {
     let mut seen: Vec<(String, usize)> = Vec::new();
     for row in rows {
         let mut letters: Vec<&String> = row.strategy.cells.iter().flat_map(|c| &c.broken).map(|b| &b.letter).collect();
@@ -89,7 +94,8 @@ fn most_common(rows: &[Row]) -> Option<(String, usize)> {
             }
         }
     }
-    seen.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+    let most = seen.iter().map(|(_, n)| *n).max().unwrap_or_default();
+    (seen.into_iter().filter(|(_, n)| *n == most).map(|(letter, _)| letter).collect(), most)
 }
 
 /// What holding is worth: the weakest bound of those that hold.

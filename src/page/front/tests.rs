@@ -91,13 +91,20 @@ fn the_answer_is_counted() {
     assert_eq!(answer::yes_or_no(&rows), "With 2 of 5 strategies, as far as this was tried: fenced and keyed.");
     assert_eq!(
         answer::failures(&rows, Letters(&verdicts.letters)),
-        "2 strategies break; most common is “settled twice” (D), in 2 of them. One did not break, but was not tried enough."
+        "2 strategies break; most common are “settled twice” (D) and “lost: not settled or not paid” (L), each in 2 of them. One did not break, but was not tried enough."
     );
     let bound = answer::bound(&rows);
     assert!(bound.contains("at most 7.6 % of runs"), "{bound}");
     assert_eq!(answer::yes_or_no(&rows[2..4]), "Yes, as far as this was tried, with every strategy here: fenced and keyed.");
     assert_eq!(answer::yes_or_no(&rows[..2]), "Not with any of these 2 strategies: none held under everything that was tried.");
     assert_eq!(answer::yes_or_no(&[]), "No strategy was tried.");
+}
+
+#[test]
+fn of_letters_that_are_as_common_all_are_named() {
+    let tied = verdicts(vec![row("a", "", vec![breaks("crash", "D2")]), row("b", "", vec![breaks("crash", "2D")])]);
+    let told = answer::failures(&Row::all(&tied), Letters(&tied.letters));
+    assert_eq!(told, "2 strategies break; most common are “paid twice” (2) and “settled twice” (D), each in 2 of them.");
 }
 
 #[test]
@@ -353,7 +360,10 @@ fn every_page_of_a_run_can_be_reached() {
     let alone = Sources { pages: [replayed.to_owned()].into(), ..Sources::default() };
     let html = page(&alone).into_string();
     let told = text(&html);
-    assert!(html.contains(&format!("href=\"{replayed}\"")) && told.contains("On this page: runs. Which strategies hold is not told"), "{told}");
+    assert!(
+        html.contains(&format!("href=\"{replayed}\"")) && told.contains("On this page: runs. Which strategies hold is not told"),
+        "{told}"
+    );
     assert!(!told.contains("no answer yet"), "{told}");
 }
 
