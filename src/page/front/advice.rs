@@ -15,6 +15,8 @@ const MOST: usize = 3;
 pub struct Advice {
     /// The need.
     pub need: &'static Need,
+    /// The need in words.
+    pub what: String,
     /// The best of those that fulfil it.
     pub best: Vec<Choice>,
     /// How many more do.
@@ -47,6 +49,9 @@ fn advice(need: &'static Need, rows: &[Row], tried: &[&str], sources: &Sources) 
     let classes = need.classes(tried);
     let fulfil = rows.iter().filter(|row| need.fulfilled_by(row, tried, sources.exhaust.as_ref()));
     let mut priced: Vec<(&Row, Price)> = fulfil.map(|row| (row, Price::of(row, &classes, throughput))).collect();
+    if need.most_nodes(throughput).is_some() {
+        priced.retain(|(_, price)| price.contended_ns.is_some());
+    }
     let broken = |row: &Row| row.cells(Verdict::Breaks).count();
     priced.sort_by(|(a, p), (b, q)| p.compare(*q, need.order).then_with(|| broken(a).cmp(&broken(b))).then_with(|| a.place.cmp(&b.place)));
     let choice = |(row, price): &(&Row, Price)| Choice {
@@ -57,6 +62,7 @@ fn advice(need: &'static Need, rows: &[Row], tried: &[&str], sources: &Sources) 
     };
     Advice {
         need,
+        what: need.told(throughput),
         best: priced.iter().take(MOST).map(choice).collect(),
         more: priced.len().saturating_sub(MOST),
         untried: need.untried(tried),

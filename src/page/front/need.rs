@@ -6,9 +6,9 @@ use crate::page::front::order::Order;
 use crate::page::front::row::{CALM, Row};
 use crate::page::front::say::list;
 use crate::page::front::verdict::Verdict;
-use crate::page::source::Exhaust;
 use crate::page::source::exhaust::{Kind, Strategy};
 use crate::page::source::verdicts::Cell;
+use crate::page::source::{Exhaust, Throughput};
 use Order::{Contended, Late, Waste};
 
 /// Columns that tell whether a strategy needs a server besides its database.
@@ -44,17 +44,8 @@ const WRONG: [&str; 2] = ["!", "…"];
 
 /// All needs, in the order of the table.
 pub const NEEDS: [Need; 13] = [
-    Need {
-        what: "Few nodes on servers that do not fail, but with clocks that are wrong",
-        faults: &["calm", "skew", "drift", "step"],
-        ..SCALE
-    },
-    Need {
-        what: "Many nodes compete for each period, and some of them die",
-        faults: &["calm", "crash", "power"],
-        order: Contended,
-        ..SCALE
-    },
+    Need { what: "Servers do not fail, but clocks are wrong", faults: &["calm", "skew", "drift", "step"], ..SCALE },
+    Need { what: "Nodes compete for each period, and some of them die", faults: &["calm", "crash", "power"], order: Contended, ..SCALE },
     Need { what: "Long jobs, slow requests", faults: &["calm", "slow", "job-error"], ..SCALE },
     Need { what: "Nothing to operate besides the database: no lease store, queue or log", alone: true, ..SCALE },
     Need { what: "A node may die at any moment", faults: &["calm", "crash", "power", "single"], ..RELIABILITY },
@@ -85,6 +76,20 @@ pub const NEEDS: [Need; 13] = [
 ];
 
 impl Need {
+    /// The need in words: of many nodes only if that was measured.
+    pub fn told(&self, throughput: Option<&Throughput>) -> String {
+        match self.most_nodes(throughput) {
+            Some(n) => format!("Many nodes, up to {n}, compete for each period, and some of them die"),
+            None => self.what.to_owned(),
+        }
+    }
+
+    /// How many nodes were measured at most, if that decides.
+    pub fn most_nodes(&self, throughput: Option<&Throughput>) -> Option<u32> {
+        let throughput = throughput.filter(|_| self.order == Contended)?;
+        throughput.strategies.iter().flat_map(|strategy| &strategy.points).map(|point| point.nodes).max()
+    }
+
     /// What it asks of the table, in words.
     pub fn asks(&self, letters: Letters) -> String {
         let told = |letter: &&'static str| letters.told(letter);

@@ -68,7 +68,7 @@ fn body(advice: &Advice, letters: Letters, measured: Measured) -> Markup {
         tbody {
             tr {
                 th .need colspan=(columns) scope="rowgroup" {
-                    span { (advice.need.what) } " " small .soft { (advice.need.asks(letters)) }
+                    span { (advice.what) } " " small .soft { (advice.need.asks(letters)) }
                     @if !advice.untried.is_empty() { " " small .unsure { "(not tried: " (list(&advice.untried)) ")" } }
                 }
             }

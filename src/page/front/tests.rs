@@ -9,7 +9,7 @@ use crate::page::source::{Exhaust, Sources, Throughput, Verdicts};
 
 const DEAR: &str = "A second settlement or payment would cost money";
 const ALONE: &str = "Nothing to operate besides the database: no lease store, queue or log";
-const COMPETE: &str = "Many nodes compete for each period, and some of them die";
+const COMPETE: &str = "Nodes compete for each period, and some of them die";
 const LATE: &str = "A period that is late or lost is worse than one settled twice";
 
 /// The text of a page, a line for each element that has some.
@@ -223,7 +223,11 @@ fn with_many_nodes_what_was_measured_of_contention_decides() {
     let measured = |name: &str, few, many| Measured { name: name.to_owned(), points: vec![point(2, few), point(16, many)] };
     let throughput = Throughput { format: 1, strategies: vec![measured("fenced", 1e5, 9e5), measured("keyed", 2e5, 3e5)] };
     assert_eq!(taken(&verdicts, COMPETE), ["fenced", "keyed"]);
-    assert_eq!(taken_with(&verdicts, COMPETE, &Sources { throughput: Some(throughput), ..Sources::default() }), ["keyed", "fenced"]);
+    let sources = Sources { throughput: Some(throughput), ..of(verdicts.clone()) };
+    assert_eq!(taken_with(&verdicts, COMPETE, &sources), ["keyed", "fenced"]);
+    assert!(text(&page(&sources).into_string()).contains("Many nodes, up to 16, compete for each period, and some of them die"));
+    let unmeasured = text(&page(&of(verdicts)).into_string());
+    assert!(!unmeasured.contains("Many nodes") && !unmeasured.contains("Few nodes"), "{unmeasured}");
 }
 
 #[test]
