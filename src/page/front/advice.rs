@@ -19,8 +19,8 @@ pub struct Advice {
     pub what: String,
     /// The best of those that fulfil it.
     pub best: Vec<Choice>,
-    /// How many more do.
-    pub more: usize,
+    /// The others that do.
+    pub more: Vec<Choice>,
     /// Classes that it speaks of and nobody tried.
     pub untried: Vec<&'static str>,
 }
@@ -64,7 +64,7 @@ fn advice(need: &'static Need, rows: &[Row], tried: &[&str], sources: &Sources) 
         need,
         what: need.told(throughput),
         best: priced.iter().take(MOST).map(choice).collect(),
-        more: priced.len().saturating_sub(MOST),
+        more: priced.iter().skip(MOST).map(choice).collect(),
         untried: need.untried(tried),
     }
 }

@@ -19,7 +19,7 @@ pub enum Order {
 /// What is measured of a strategy under some fault classes; less is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Price {
-    /// Attempts that settled nothing, for each period that was due.
+    /// Attempts that settled nothing, for each period that was due, in the worst of the classes.
     pub waste: Option<f64>,
     /// 95 % of periods were settled in this time, in the worst of the classes.
     pub late_ms: Option<u64>,
@@ -31,10 +31,9 @@ impl Price {
     /// What a strategy costs under these classes.
     pub fn of(row: &Row, classes: &[&str], throughput: Option<&Throughput>) -> Price {
         let costs: Vec<&Cost> = row.costs().filter(|(faults, _)| classes.contains(faults)).map(|(_, cost)| cost).collect();
-        let sum = |of: fn(&Cost) -> u64| costs.iter().map(|cost| of(cost)).sum::<u64>() as f64;
         let measured = throughput.and_then(|t| t.strategies.iter().find(|s| s.name == row.label));
         Price {
-            waste: (!costs.is_empty()).then(|| sum(|c| c.wasted) / sum(|c| c.due)),
+            waste: costs.iter().map(|c| c.wasted as f64 / c.due as f64).reduce(f64::max),
             late_ms: costs.iter().filter(|c| c.to_settle.n > 0).map(|c| c.to_settle.p95_ms).max(),
             contended_ns: measured.and_then(|s| s.points.iter().max_by_key(|p| p.nodes)).map(|p| p.mean_ns),
         }

@@ -54,8 +54,8 @@ fn head(measured: Measured) -> Markup {
             th scope="col" { "Held in" }
             th scope="col" .number { "At most so many runs break" }
             @if measured.costs {
-                th scope="col" .number { "Wasted attempts a period" }
-                th scope="col" .number { "95 % settled within" }
+                th scope="col" .number { "Wasted attempts a period, worst class" }
+                th scope="col" .number { "95 % settled within, worst class" }
             }
             @if measured.contended { th scope="col" .number { "A period, most nodes" } }
         } }
@@ -74,7 +74,19 @@ fn body(advice: &Advice, letters: Letters, measured: Measured) -> Markup {
             }
             @if advice.best.is_empty() { tr { td .bad colspan=(columns) { "None of these." } } }
             @for choice in &advice.best { (line(choice, measured)) }
-            @if advice.more > 0 { tr { td .soft colspan=(columns) { "and " (advice.more) " more" } } }
+            @if !advice.more.is_empty() { tr { td colspan=(columns) { (others(&advice.more)) } } }
+        }
+    }
+}
+
+fn others(more: &[Choice]) -> Markup {
+    html! {
+        details {
+            summary .soft { "and " (more.len()) " more" }
+            @for (n, choice) in more.iter().enumerate() {
+                @if n > 0 { ", " }
+                a href={ "#" (choice.anchor) } { (choice.label) }
+            }
         }
     }
 }
