@@ -18,6 +18,11 @@ pub use verdicts::Verdicts;
 
 use std::collections::BTreeSet;
 
+/// A sum of what files say, which may be anything.
+pub fn sum(all: impl IntoIterator<Item = u64>) -> u64 {
+    all.into_iter().fold(0, u64::saturating_add)
+}
+
 /// Everything from which the front page is made.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {

@@ -118,7 +118,7 @@ pub fn command(verdicts: &Verdicts, strategy: &Strategy, cell: &Cell, place: &Pl
     if cell.faults == "single" {
         return format!("onceproof exhaust --strategy {name}{rules}");
     }
-    format!("onceproof verify --strategy {name}{rules} --faults {faults} --seeds {}", (cell.runs * 4).max(1000))
+    format!("onceproof verify --strategy {name}{rules} --faults {faults} --seeds {}", cell.runs.saturating_mul(4).max(1000))
 }
 
 #[cfg(test)]

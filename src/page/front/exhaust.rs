@@ -3,7 +3,7 @@
 use crate::page::front::letters::Letters;
 use crate::page::front::{cell, say};
 use crate::page::source::exhaust::{Kind, Strategy};
-use crate::page::source::{Exhaust, Sources};
+use crate::page::source::{Exhaust, Sources, sum};
 use crate::report::words::{count, thousands};
 use maud::{Markup, html};
 
@@ -38,7 +38,7 @@ pub fn strategies(sources: &Sources, letters: Letters) -> Option<Markup> {
 
 /// What was tried, in a sentence.
 pub fn intro(exhaust: &Exhaust) -> String {
-    let runs: u64 = exhaust.strategies.iter().fold(0, |sum, s| sum.saturating_add(s.runs));
+    let runs: u64 = sum(exhaust.strategies.iter().map(|s| s.runs));
     let strategies = match exhaust.strategies.len() {
         1 => "one strategy".to_owned(),
         n => format!("{n} strategies"),

@@ -2,6 +2,7 @@
 
 use crate::page::front::row::Row;
 use crate::page::front::verdict::Verdict;
+use crate::page::source::sum;
 use crate::page::source::verdicts::Cell;
 use crate::report::words::{count, percent, thousands};
 
@@ -24,8 +25,8 @@ impl Evidence {
         let struck = |cell: &&Cell| Verdict::of(cell) != Verdict::Misses;
         let cells: Vec<&Cell> = classes.iter().filter_map(|class| row.cell(class)).filter(struck).collect();
         Evidence {
-            drawn: cells.iter().map(|cell| cell.felt).sum(),
-            chosen: cells.iter().map(|cell| cell.apart.felt).sum(),
+            drawn: sum(cells.iter().map(|cell| cell.felt)),
+            chosen: sum(cells.iter().map(|cell| cell.apart.felt)),
             classes: cells.len(),
             least: cells.iter().map(|cell| cell.felt).filter(|felt| *felt > 0).min(),
         }

@@ -49,7 +49,10 @@ impl<'a> Row<'a> {
 
     /// Drawn runs that felt a fault (or the calm), and chosen ones that did.
     pub fn felt(&self) -> (u64, u64) {
-        self.strategy.cells.iter().fold((0, 0), |(drawn, chosen), cell| (drawn + cell.felt, chosen + cell.apart.felt))
+        self.strategy
+            .cells
+            .iter()
+            .fold((0, 0), |(drawn, chosen), cell| (drawn.saturating_add(cell.felt), chosen.saturating_add(cell.apart.felt)))
     }
 
     /// Where its card is in the page.

@@ -5,8 +5,8 @@ use crate::page::plot::chart::{Around, Chart};
 use crate::page::plot::ink::Ink;
 use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, fill, path, say, say_upwards};
 use crate::page::plot::{Figure, Layout, heads, panels};
-use crate::page::source::Verdicts;
 use crate::page::source::verdicts::Coverage;
+use crate::page::source::{Verdicts, sum as added};
 use crate::report::words::{count, fit, percent, thousands};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub fn by_strategy(verdicts: &Verdicts) -> Option<Figure> {
     let title = "Which places faults have reached";
     let size = all.len().div_ceil(all.len().div_ceil(ROWS));
     let drawn: Vec<String> = all.chunks(size).enumerate().map(|(n, part)| bars(n, part)).collect();
-    let sum = |of: fn(&Coverage) -> u64| all.iter().map(|(_, coverage)| of(coverage)).sum::<u64>();
+    let sum = |of: fn(&Coverage) -> u64| added(all.iter().map(|(_, coverage)| of(coverage)));
     let (possible, drawn_by_chance, steered) = (sum(|of| of.possible), sum(|of| of.drawn), sum(|of| of.steered));
     let never = sum(|of| of.never.len() as u64);
     let rows = all.iter().map(|(label, of)| {
@@ -98,11 +98,11 @@ fn bar(area: &Area<'_>, chart: &Chart<'_>, n: usize, (label, of): (&str, &Covera
     say(area, &fit(label, 32), (chart.spot(0.0, 0.0).0 + 2, top + 9), SMALL, Ink::Text, At::Start)?;
     let never = of.never.len() as u64;
     say(area, &format!("never: {} of {}", thousands(never), thousands(of.possible)), (right, top + 9), SMALL, Ink::Soft, At::End)?;
-    let mut from = 0;
+    let mut from = 0_u64;
     for (which, n) in [of.drawn, of.steered, never].into_iter().enumerate() {
-        let ends = [from, from + n].map(|n| chart.spot(n as f64 / of.possible.max(1) as f64, 0.0).0);
+        let ends = [from, from.saturating_add(n)].map(|n| chart.spot((n as f64 / of.possible.max(1) as f64).min(1.0), 0.0).0);
         piece(area, (ends[0], ends[1]), (top + 17, top + 28), which)?;
-        from += n;
+        from = from.saturating_add(n);
     }
     Ok(())
 }
@@ -158,8 +158,9 @@ impl Map {
             for place in &coverage.places {
                 map.counted = true;
                 let felt = map.felt(&place.kind, &place.step, &place.phase);
-                felt.runs += place.drawn + place.steered;
-                felt.never += u64::from(place.drawn + place.steered == 0);
+                let runs = place.drawn.saturating_add(place.steered);
+                felt.runs = felt.runs.saturating_add(runs);
+                felt.never += u64::from(runs == 0);
             }
             if coverage.places.is_empty() {
                 for never in &coverage.never {

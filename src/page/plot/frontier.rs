@@ -222,9 +222,13 @@ fn differences(n: usize, block: &Block<'_>) -> String {
     })
 }
 
+/// Further from the line nothing is drawn: milliseconds of thirty thousand years.
+const FURTHEST: i128 = 1_000_000_000_000_000;
+
 /// Both ends of what was bracketed, from the line.
 fn ends(found: &Found) -> [Option<i64>; 2] {
-    let from = |at: Option<u64>| at.zip(found.line_ms).map(|(at, line)| at as i64 - line as i64);
+    let apart = |at: u64, line: u64| (i128::from(at) - i128::from(line)).clamp(-FURTHEST, FURTHEST) as i64;
+    let from = |at: Option<u64>| at.zip(found.line_ms).map(|(at, line)| apart(at, line));
     [found.breaks_at_ms.and(from(found.holds_at_ms)), from(found.breaks_at_ms)]
 }
 

@@ -50,7 +50,7 @@ impl<'a> Class<'a> {
 
     /// What was never settled took longest.
     fn slowness(&self) -> (bool, u64, u64) {
-        (self.never * 20 > self.due, self.spread.p95_ms, self.spread.max_ms)
+        (self.never > self.due / 20, self.spread.p95_ms, self.spread.max_ms)
     }
 
     /// Median, 95 in 100, and the longest; in words.

@@ -4,7 +4,7 @@ use super::*;
 use crate::page::source::frontier::{Found, Given};
 use crate::page::source::throughput::Point;
 use crate::page::source::verdicts::{Cell, Cost, Coverage, Place, Spread};
-use crate::page::source::{Frontier, Kills, Throughput, Verdicts, frontier, kills, throughput, verdicts};
+use crate::page::source::{Exhaust, Frontier, Kills, Throughput, Verdicts, exhaust, frontier, kills, throughput, verdicts};
 
 const RUDE: &str = "<script>alert('x')</script>&\"";
 
@@ -281,4 +281,44 @@ fn what_was_never_felt_is_crossed_out() {
     let crossed = format!("stroke=\"#{}\"", "B3261E");
     // One in the legend, and the two that no run felt.
     assert_eq!(map.svg.matches(&crossed).count(), 3);
+}
+
+/// Files may say anything: the largest numbers are no reason to panic.
+#[test]
+fn the_largest_numbers_are_drawn_and_told() {
+    const MOST: u64 = u64::MAX;
+    let most = || Spread { n: MOST, p50_ms: MOST, p95_ms: MOST, max_ms: MOST, buckets: vec![(MOST, MOST), (MOST, MOST)] };
+    for settled in [0, MOST] {
+        let mut sources = everything();
+        let verdicts = sources.verdicts.as_mut().unwrap();
+        let apart = verdicts::Apart { runs: MOST, felt: MOST };
+        (verdicts.runs, verdicts.apart, verdicts.seeds_per_cell, verdicts.pinned_runs, verdicts.certified_runs) =
+            (MOST, apart, Some(MOST), MOST, MOST);
+        for cell in verdicts.strategies.iter_mut().flat_map(|strategy| &mut strategy.cells) {
+            (cell.runs, cell.felt, cell.felt_needed, cell.pinned_runs, cell.apart) = (MOST, MOST, MOST, MOST, apart);
+            let letter = verdicts::Broken { letter: "D".to_owned(), runs: MOST, apart: MOST, ..verdicts::Broken::default() };
+            cell.broken.push(letter);
+            let surprise = |kind: &str| verdicts::Surprise { kind: kind.to_owned(), ..verdicts::Surprise::default() };
+            cell.surprises = ["never-broke", "must-held", "went-wrong", "undecided"].map(surprise).into();
+            cell.cost = Some(Cost { due: MOST, settled, attempts: MOST, wasted: MOST, to_settle: most(), recovery: Some(most()) });
+            if let Some(coverage) = &mut cell.coverage {
+                (coverage.possible, coverage.drawn, coverage.steered) = (MOST, MOST, MOST);
+                coverage.places.iter_mut().for_each(|place| (place.drawn, place.steered) = (MOST, MOST));
+            }
+        }
+        for point in &mut sources.frontier.as_mut().unwrap().points {
+            (point.runs, point.overlap.seen, point.overlap.of) = (MOST, MOST, MOST);
+            (point.overlap.line_ms, point.overlap.holds_at_ms, point.overlap.breaks_at_ms) = (Some(MOST), Some(0), Some(MOST));
+            point.settled_twice = point.overlap.clone();
+        }
+        let kind = exhaust::Kind { runs: MOST, felt: MOST, ..exhaust::Kind::default() };
+        let row = exhaust::Strategy { runs: MOST, felt: MOST, kinds: vec![kind.clone(), kind], ..exhaust::Strategy::default() };
+        sources.exhaust = Some(Exhaust { strategies: vec![row.clone(), row], ..Exhaust::default() });
+        let page = crate::page::index(&sources);
+        assert!(page.contains("18,446,744,073,709,551,615") && page.len() < 2_000_000, "{} bytes", page.len());
+        let place = crate::page::surprise::Place { reports: "reports", sentence: &|_| None };
+        let verdicts = sources.verdicts.as_ref().unwrap();
+        assert!(crate::page::markdown::summary(verdicts, &place).contains("18,446,744,073,709,551,615"));
+        crate::page::junit::xml(verdicts, &place);
+    }
 }

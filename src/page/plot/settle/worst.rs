@@ -6,8 +6,8 @@ use crate::page::plot::chart::{Around, Chart};
 use crate::page::plot::ink::Ink;
 use crate::page::plot::panel::{Area, At, Drawn, Panel, SMALL, Shape, Spot, TEXT, fill, mark, path, say};
 use crate::page::plot::{Figure, Layout, heads, panels};
-use crate::page::source::Verdicts;
 use crate::page::source::verdicts::{Spread, Strategy};
+use crate::page::source::{Verdicts, sum};
 use crate::report::words::{count, fit, thousands};
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ pub fn worst(verdicts: &Verdicts) -> Option<Figure> {
 }
 
 fn caption(all: &[Told<'_>]) -> String {
-    let periods: u64 = all.iter().map(|of| of.calm.spread.n).sum();
+    let periods: u64 = sum(all.iter().map(|of| of.calm.spread.n));
     let calm = || all.iter().map(|of| of.calm.spread.p50_ms);
     let (quick, slow) = (calm().min().unwrap_or_default(), calm().max().unwrap_or_default());
     let sound = all.iter().filter(|of| of.survives).filter_map(|of| Some((of, of.worst?)));
@@ -151,7 +151,8 @@ fn strip(area: &Area<'_>, chart: &Chart<'_>, n: usize, of: &Told<'_>) -> Drawn {
 fn hill(chart: &Chart<'_>, spread: &Spread, base: i32, height: i32) -> Vec<Spot> {
     let mut steps: BTreeMap<i32, u64> = BTreeMap::new();
     for (to, n) in &spread.buckets {
-        *steps.entry(chart.spot(*to as f64, 0.0).0.div_euclid(STEP)).or_default() += n;
+        let step = steps.entry(chart.spot(*to as f64, 0.0).0.div_euclid(STEP)).or_default();
+        *step = step.saturating_add(*n);
     }
     let most = steps.values().copied().max().unwrap_or_default().max(1);
     let mut spots = Vec::new();
