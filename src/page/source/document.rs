@@ -2,6 +2,7 @@
 //! Fields that an older format does not have are left at their defaults.
 
 use crate::report::twin::{self, Twin};
+use crate::report::words::fit;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -35,6 +36,14 @@ pub enum Unreadable {
         /// What to do.
         again: &'static str,
     },
+    /// Its format is no format.
+    #[error("not as onceproof writes it: its `format` is {format}, and must be a whole number from 1; {again}")]
+    Unnumbered {
+        /// What it says.
+        format: String,
+        /// What to do.
+        again: &'static str,
+    },
     /// It is of a later version.
     #[error("written by a newer version (format {format}, this program knows up to {known}): update onceproof")]
     Newer {
@@ -61,8 +70,10 @@ pub fn read<D: Document>(text: &str) -> Result<D, Unreadable> {
     let again = D::AGAIN;
     // All of it is looked at first: what ends in the middle is told so, whatever it is.
     let value: Value = serde_json::from_str(text).map_err(|e| Unreadable::Broken { what: e.to_string(), again })?;
-    match value["format"].as_u64() {
-        None | Some(0) => Err(Unreadable::Foreign { again }),
+    let format = &value["format"];
+    match format.as_u64() {
+        None if format.is_null() => Err(Unreadable::Foreign { again }),
+        None | Some(0) => Err(Unreadable::Unnumbered { format: fit(&format.to_string(), 40), again }),
         Some(format) if format > u64::from(D::FORMAT) => Err(Unreadable::Newer { format, known: D::FORMAT }),
         // From the text once more, for the line and column of a mistake.
         Some(_) => serde_json::from_str(text).map_err(|e| Unreadable::Spoilt { what: e.to_string(), again }),
@@ -96,8 +107,19 @@ mod tests {
 
     #[test]
     fn other_files_are_not_taken_for_ours() {
-        for text in ["{}", "[]", "[1]", "7", "{\"format\": \"1\"}", "{\"format\": 0}", "{\"format\": -1}", "{\"format\": null}"] {
+        for text in ["{}", "[]", "[1]", "7", "{\"format\": null}"] {
             assert_eq!(told(text), "not a file of onceproof: it has no `format`; run `onceproof verify` again", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_format_that_is_no_number_from_one_is_told() {
+        for format in ["\"1\"", "0", "-1", "1.5", "{}"] {
+            let text = format!("{{\"format\": {format}}}");
+            let says = format!(
+                "not as onceproof writes it: its `format` is {format}, and must be a whole number from 1; run `onceproof verify` again"
+            );
+            assert_eq!(told(&text), says);
         }
     }
 
