@@ -64,6 +64,9 @@ fn table(verdicts: &Verdicts) -> String {
             classes.push(&cell.faults);
         }
     }
+    if classes.is_empty() {
+        return String::new();
+    }
     let heads = classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(" | ");
     let mut out = format!("\n| strategy | {heads} |\n|---|{}\n", ":-:|".repeat(classes.len()));
     for strategy in &verdicts.strategies {

@@ -42,3 +42,11 @@ fn a_command_is_fenced_by_more_backticks_than_it_has() {
     assert_eq!(code(r"replay a\|b"), r"replay a\\\|b");
     assert_eq!(code("replay 'x``y'"), "``` replay 'x``y' ```");
 }
+
+#[test]
+fn without_cells_there_is_no_table() {
+    let mut verdicts = sample::verdicts();
+    verdicts.strategies.iter_mut().for_each(|strategy| strategy.cells.clear());
+    let told = told(&verdicts);
+    assert!(told.starts_with("## onceproof: no cell was looked at\n") && !told.contains('|'), "{told}");
+}
