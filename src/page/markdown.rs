@@ -1,5 +1,6 @@
 //! The verdicts as Markdown, for the summary page of a CI job: first whether all is as expected, then what is not.
 
+use crate::page::front::say::capital;
 use crate::page::source::Verdicts;
 use crate::page::source::verdicts::{Cell, Strategy};
 use crate::page::surprise::{self, Place};
@@ -130,15 +131,17 @@ fn worth(verdicts: &Verdicts) -> Option<String> {
 
 fn figures(verdicts: &Verdicts) -> String {
     let seeds = verdicts.seeds_per_cell.map(|n| format!(", {} a cell", count(n as usize, "seed"))).unwrap_or_default();
+    let told = |before: &str, what: &str, after: &str| (!what.is_empty()).then(|| format!("{before}{}{after}", plain(what)));
+    let made =
+        [told("base seed ", &verdicts.base_seed, ""), told("", &verdicts.engine, " engine"), told("onceproof ", &verdicts.onceproof, "")];
+    let made = made.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let made = if made.is_empty() { made } else { format!(" {}.", capital(&made)) };
     format!(
-        "{} drawn{seeds}, {} chosen, {} of pinned plans; {} made twice with equal digests. Base seed {}, {} engine, onceproof {}.",
+        "{} drawn{seeds}, {} chosen, {} of pinned plans; {} made twice with equal digests.{made}",
         count(verdicts.runs as usize, "run"),
         thousands(verdicts.apart.runs),
         thousands(verdicts.pinned_runs),
         count(verdicts.certified_runs as usize, "run"),
-        plain(&verdicts.base_seed),
-        plain(&verdicts.engine),
-        plain(&verdicts.onceproof)
     )
 }
 

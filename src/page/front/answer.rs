@@ -21,7 +21,7 @@ pub fn header(rows: &[Row], letters: Letters, sources: &Sources, sections: &[Sec
             @match &sources.verdicts {
                 Some(verdicts) => {
                     p .answer { (yes_or_no(rows)) " " (failures(rows, letters)) " " (bound(rows)) }
-                    p .soft { (made(verdicts)) }
+                    @if let Some(made) = made(verdicts) { p .soft { (made) } }
                     (as_declared(verdicts))
                 }
                 None => (there(sections)),
@@ -109,7 +109,10 @@ pub fn bound(rows: &[Row]) -> String {
 }
 
 /// What was run.
-pub fn made(verdicts: &Verdicts) -> String {
+pub fn made(verdicts: &Verdicts) -> Option<String> {
+    if verdicts.runs == 0 && verdicts.apart.runs == 0 && verdicts.pinned_runs == 0 {
+        return None;
+    }
     let mut parts = vec![format!("{} drawn runs", thousands(verdicts.runs))];
     if verdicts.apart.runs > 0 {
         parts.push(format!("{} steered or enumerated ones", thousands(verdicts.apart.runs)));
@@ -122,26 +125,29 @@ pub fn made(verdicts: &Verdicts) -> String {
         0 => String::new(),
         n => format!(" {} runs were made twice and came out the same.", thousands(n)),
     };
-    format!(
-        "{}{seeds}, from base seed {}, on the {} engine, by onceproof {}.{again}",
-        list(&parts),
-        verdicts.base_seed,
-        verdicts.engine,
-        verdicts.onceproof
-    )
+    Some(format!("{}{seeds}{}.{again}", list(&parts), said(verdicts)))
+}
+
+/// With what it was run, as far as the file says.
+fn said(verdicts: &Verdicts) -> String {
+    let told = |what: &str, before: &str, after: &str| if what.is_empty() { String::new() } else { format!(", {before}{what}{after}") };
+    let (seed, engine) = (told(&verdicts.base_seed, "from base seed ", ""), told(&verdicts.engine, "on the ", " engine"));
+    format!("{seed}{engine}{}", told(&verdicts.onceproof, "by onceproof ", ""))
 }
 
 /// Whether what was seen is what strategies declare.
 fn as_declared(verdicts: &Verdicts) -> Markup {
-    let cells = verdicts.strategies.iter().flat_map(|s| &s.cells);
-    let off = cells.filter(|cell| !cell.as_expected).count();
+    let cells = || verdicts.strategies.iter().flat_map(|s| &s.cells);
+    let off = cells().filter(|cell| !cell.as_expected).count();
     html! {
-        @if off == 0 && verdicts.as_expected {
+        @if cells().next().is_none() {
+        } @else if off == 0 && verdicts.as_expected {
             p { span .good { "✓" } " Every cell is as its strategy declares." }
         } @else {
             p .alarm {
-                b { "≠ " (if off == 0 { "Some cells".to_owned() } else { count(off, "cell") }) " not as declared. " }
-                "They are outlined and marked ≠ in " a href="#table" { "the table" } "."
+                b { "≠ " (if off == 0 { "Not all is".to_owned() } else { format!("{} not", count(off, "cell")) }) " as declared. " }
+                @if off == 0 { "The file says so, but not of which cell." }
+                @else { "They are outlined and marked ≠ in " a href="#table" { "the table" } "." }
             }
         }
     }

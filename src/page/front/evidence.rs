@@ -71,7 +71,8 @@ fn first(broken: &Broken, letters: Letters) -> Markup {
         )
     });
     let chosen = (broken.apart > 0).then(|| format!("in {} chosen runs", thousands(broken.apart)));
-    let often = match [rate, chosen].into_iter().flatten().collect::<Vec<_>>() {
+    let counted = (broken.rate.is_none() && broken.runs > 0).then(|| format!("in {} drawn runs", thousands(broken.runs)));
+    let often = match [rate, counted, chosen].into_iter().flatten().collect::<Vec<_>>() {
         parts if parts.is_empty() => "only in its pinned plan".to_owned(),
         parts => list(&parts),
     };

@@ -9,7 +9,8 @@ pub fn commands(sources: &Sources) -> Vec<String> {
     if let Some(v) = &sources.verdicts {
         let seeds = v.seeds_per_cell.map_or(String::new(), |n| format!(" --seeds {n}"));
         let engine = if v.engine.is_empty() || v.engine == "event" { String::new() } else { format!(" --engine {}", v.engine) };
-        commands.push(format!("onceproof verify --seed {}{seeds}{engine}", v.base_seed));
+        let seed = if v.base_seed.is_empty() { String::new() } else { format!(" --seed {}", v.base_seed) };
+        commands.push(format!("onceproof verify{seed}{seeds}{engine}"));
     }
     if let Some(e) = &sources.exhaust {
         let pairs = if e.faults == "pairs" { " --faults 2" } else { "" };
@@ -18,7 +19,9 @@ pub fn commands(sources: &Sources) -> Vec<String> {
         commands.push(format!("onceproof exhaust{pairs}{kinds}"));
     }
     if let Some(f) = &sources.frontier {
-        commands.push(format!("onceproof frontier --seed {} --seeds {}", f.base_seed, f.seeds));
+        let seed = if f.base_seed.is_empty() { String::new() } else { format!(" --seed {}", f.base_seed) };
+        let seeds = if f.seeds == 0 { String::new() } else { format!(" --seeds {}", f.seeds) };
+        commands.push(format!("onceproof frontier{seed}{seeds}"));
     }
     commands
 }

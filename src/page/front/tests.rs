@@ -373,6 +373,22 @@ fn every_page_of_a_run_can_be_reached() {
     assert!(!told.contains("no answer yet"), "{told}");
 }
 
+/// What a file does not say is not told with a gap in it.
+#[test]
+fn what_is_not_there_is_no_sentence() {
+    let empty: Verdicts = serde_json::from_str(r#"{"format": 2}"#).unwrap();
+    let html = page(&of(empty.clone())).into_string();
+    let told = text(&html);
+    assert!(told.contains("No strategy was tried."), "{told}");
+    for claim in ["not as declared", "as its strategy declares", "base seed", "engine", "drawn runs", "--seed"] {
+        assert!(!told.contains(claim), "{claim} is in\n{told}");
+    }
+    assert_eq!(answer::made(&Verdicts { runs: 7, ..empty.clone() }).unwrap(), "7 drawn runs.");
+    assert_eq!(answer::made(&Verdicts { runs: 7, engine: "event".to_owned(), ..empty }).unwrap(), "7 drawn runs, on the event engine.");
+    let off = text(&page(&of(Verdicts { as_expected: false, ..five() })).into_string());
+    assert!(off.contains("≠ Not all is as declared. The file says so, but not of which cell."), "{off}");
+}
+
 #[test]
 fn an_empty_folder_has_a_page() {
     let told = text(&page(&Sources::default()).into_string());

@@ -1,7 +1,7 @@
 //! `verdicts.json`, as a page reads it. Its fields are documented in `reports/README.md`.
 
 use crate::page::source::Document;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The whole table.
@@ -79,6 +79,7 @@ pub struct Cell {
     pub excused: u64,
     pub pinned_runs: u64,
     pub receipts: Receipts,
+    #[serde(deserialize_with = "share")]
     pub upper_bound: Option<f64>,
     pub broken: Vec<Broken>,
     pub surprises: Vec<Surprise>,
@@ -111,6 +112,7 @@ pub struct Broken {
     pub runs: u64,
     pub apart: u64,
     pub inherited: bool,
+    #[serde(deserialize_with = "shares")]
     pub rate: Option<Rate>,
     pub first: First,
 }
@@ -232,6 +234,17 @@ pub struct Difference {
     pub why: String,
 }
 
+/// A share from 0 to 1; whatever else a file says is none.
+fn share<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.filter(|share| (0.0..=1.0).contains(share)))
+}
+
+/// A rate of shares from 0 to 1; whatever else a file says is none.
+fn shares<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
+    let is_share = |rate: &Rate| [rate.seen, rate.lower, rate.upper].iter().all(|share| (0.0..=1.0).contains(share));
+    Ok(Option::<Rate>::deserialize(from)?.filter(is_share))
+}
+
 impl Strategy {
     /// What people call the row.
     pub fn label(&self) -> String {
@@ -241,5 +254,18 @@ impl Strategy {
             ("", rules) => format!("{}@{rules}", self.name),
             (label, _) => label.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_share_is_none() {
+        let bound = |said: &str| serde_json::from_str::<Cell>(&format!("{{\"upper_bound\": {said}}}")).unwrap().upper_bound;
+        assert_eq!(["0", "0.3", "1", "5", "-0.1", "null"].map(bound), [Some(0.0), Some(0.3), Some(1.0), None, None, None]);
+        let rate = |upper: &str| serde_json::from_str::<Broken>(&format!("{{\"rate\": {{\"upper\": {upper}}}}}")).unwrap().rate;
+        assert!(rate("0.5").is_some() && rate("7").is_none() && rate("-1").is_none());
     }
 }
