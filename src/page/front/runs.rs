@@ -2,6 +2,7 @@
 
 use crate::page::front::cell;
 use crate::page::source::Sources;
+use crate::page::source::exhaust::Strategy;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ pub fn others(sources: &Sources) -> Option<Markup> {
 /// The pages to which cells of the table and kinds of single faults lead.
 fn linked(sources: &Sources) -> BTreeSet<String> {
     let cells = sources.verdicts.iter().flat_map(|verdicts| &verdicts.strategies).flat_map(|strategy| &strategy.cells);
-    let kinds = sources.exhaust.iter().flat_map(|exhaust| &exhaust.strategies).flat_map(|strategy| strategy.broken());
+    let kinds = sources.exhaust.iter().flat_map(|exhaust| &exhaust.strategies).flat_map(Strategy::broken);
     let witnesses = cells.map(|cell| &cell.witness).chain(kinds.map(|kind| &kind.witness));
     witnesses.filter_map(|witness| cell::page_name(witness.as_deref()?)).filter(|page| sources.pages.contains(page)).collect()
 }
