@@ -10,7 +10,7 @@ pub fn draw(picture: &Picture) -> Markup {
     let twin = picture.twin;
     html! {
         p .axis-note {
-            "True time in " (twin.zone) " runs to the right. Each white stretch has a scale of its own, and “+” counts from its first time; "
+            (zone(picture)) " runs to the right. Each white stretch has a scale of its own, and “+” counts from its first time; "
             (key("", &html! { path .tear d=(lanes::LEGEND_FOLD) {} }))
             " folds a quiet time, whose length stands above it."
         }
@@ -24,6 +24,17 @@ pub fn draw(picture: &Picture) -> Markup {
             @if twin.beliefs.iter().any(|belief| belief.overlaps) { li { (clash()) "believed, and wrong" } }
         }
         (left_out(picture))
+    }
+}
+
+/// Whose time it is.
+fn zone(picture: &Picture) -> String {
+    let zone = &picture.twin.zone;
+    match (picture.stamps.are_known(), picture.stamps.are_of_the_zone()) {
+        (false, _) => "True time, from the begin of the run, since it is unknown when that was,".to_owned(),
+        (true, false) => format!("True time in UTC (the zone “{zone}” is unknown)"),
+        (true, true) if zone.is_empty() => "True time in UTC".to_owned(),
+        (true, true) => format!("True time in {zone}"),
     }
 }
 

@@ -4,22 +4,36 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// True time of a run, in its zone.
+/// True time of a run: in its zone, or, if nobody knows when it began, from its begin.
 #[derive(Clone, Debug)]
 pub struct Stamps {
-    origin: i64,
-    zone: TimeZone,
+    /// Milliseconds since 1970; none if there is no such time.
+    origin: Option<i64>,
+    /// None if it is unknown.
+    zone: Option<TimeZone>,
 }
 
 impl Stamps {
     /// Of a run that began at `origin` (milliseconds since 1970). An unknown zone is UTC.
     pub fn new(origin: i64, zone: &str) -> Stamps {
-        Stamps { origin, zone: TimeZone::get(zone).unwrap_or(TimeZone::UTC) }
+        let origin = Timestamp::from_millisecond(origin).is_ok().then_some(origin);
+        let zone = if zone.is_empty() { Some(TimeZone::UTC) } else { TimeZone::get(zone).ok() };
+        Stamps { origin, zone }
+    }
+
+    /// Whether it is known when the run began.
+    pub fn are_known(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// Whether times are those of the zone of the run.
+    pub fn are_of_the_zone(&self) -> bool {
+        self.zone.is_some()
     }
 
     /// `2026-01-10`.
     pub fn date(&self, at: u64) -> String {
-        self.civil(self.unix(at)).date().to_string()
+        self.civil(self.unix(at)).map_or("time unknown".to_owned(), |civil| civil.date().to_string())
     }
 
     /// `00:30:06.772`.
@@ -27,25 +41,36 @@ impl Stamps {
         self.time_at(self.unix(at))
     }
 
-    /// The time of day of an instant since 1970.
+    /// The time of day of an instant since 1970; without one, the time since the run began.
     pub fn time_at(&self, unix: i64) -> String {
-        self.civil(unix).strftime("%H:%M:%S%.3f").to_string()
+        let since = || since(unix.saturating_sub(self.origin.unwrap_or_default()));
+        self.civil(unix).map_or_else(since, |civil| civil.strftime("%H:%M:%S%.3f").to_string())
     }
 
     /// `2026-01-10 00:30:06.772`.
     pub fn full(&self, at: u64) -> String {
-        format!("{} {}", self.date(at), self.time(at))
+        match self.civil(self.unix(at)) {
+            Some(civil) => format!("{} {}", civil.date(), self.time(at)),
+            None => self.time(at),
+        }
     }
 
-    /// Milliseconds since 1970 of an instant of the run.
+    /// Milliseconds since 1970 of an instant of the run, or since it began.
     pub fn unix(&self, at: u64) -> i64 {
-        self.origin.saturating_add(at as i64)
+        self.origin.unwrap_or_default().saturating_add_unsigned(at)
     }
 
-    fn civil(&self, unix: i64) -> DateTime {
-        let at = Timestamp::from_millisecond(unix).unwrap_or(Timestamp::UNIX_EPOCH);
-        self.zone.to_datetime(at)
+    fn civil(&self, unix: i64) -> Option<DateTime> {
+        self.origin?;
+        let at = Timestamp::from_millisecond(unix).ok()?;
+        Some(self.zone.clone().unwrap_or(TimeZone::UTC).to_datetime(at))
     }
+}
+
+/// `+0:30:06.772`.
+fn since(ms: i64) -> String {
+    let (sign, ms) = (if ms < 0 { '−' } else { '+' }, ms.unsigned_abs());
+    format!("{sign}{}:{:02}:{:02}.{:03}", ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60, ms % 1_000)
 }
 
 const UNITS: [(u64, &str); 5] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")];
@@ -92,6 +117,16 @@ mod tests {
         let stamps = Stamps::new(1_767_974_400_000, "Asia/Shanghai");
         assert_eq!(stamps.full(2_958), "2026-01-10 00:00:02.958");
         assert_eq!(Stamps::new(0, "Nowhere/Atall").full(1), "1970-01-01 00:00:00.001");
-        assert_eq!(Stamps::new(i64::MAX, "UTC").date(5), "1970-01-01");
+        assert!(stamps.are_of_the_zone() && !Stamps::new(0, "Nowhere/Atall").are_of_the_zone());
+    }
+
+    #[test]
+    fn where_nobody_knows_when_it_began_times_are_those_since_then() {
+        for origin in [i64::MAX, i64::MIN] {
+            let stamps = Stamps::new(origin, "UTC");
+            assert!(!stamps.are_known());
+            assert_eq!([stamps.date(5), stamps.time(1_806_772), stamps.full(3)], ["time unknown", "+0:30:06.772", "+0:00:00.003"]);
+        }
+        assert_eq!(Stamps::new(0, "UTC").full(u64::MAX), "+2562047788015:12:55.807", "of an instant that no calendar has");
     }
 }

@@ -38,7 +38,7 @@ pub fn list(twin: &Twin, stamps: &Stamps, axis: &Axis) -> Markup {
                     time { (time) }
                     b { (line.voice) }
                     span { (words::coded(&line.text)) }
-                    @if let Some(unix) = line.believed { i { (stamps.time_at(unix)) } }
+                    @if let Some(unix) = line.believed.filter(|_| stamps.are_known()) { i { (stamps.time_at(unix)) } }
                 }
             }
         }

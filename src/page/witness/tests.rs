@@ -173,3 +173,13 @@ fn times_that_cannot_be_are_shown_somewhere() {
         assert!(!page.contains("NaN") && page.contains("settled-once"), "ends at {ends_ms}");
     }
 }
+
+#[test]
+fn a_time_that_nobody_knows_and_an_unknown_zone_are_told() {
+    let twin = |origin_unix_ms, zone: &str| Twin { origin_unix_ms, zone: zone.to_owned(), ..samples::pause() };
+    let unknown = page(&twin(i64::MAX, "UTC")).into_string();
+    assert!(unknown.contains("it is unknown when that was") && unknown.contains("time unknown") && unknown.contains("+0:"));
+    assert!(!unknown.contains("1970-"), "the first of January 1970 is no answer");
+    let nowhere = page(&twin(samples::pause().origin_unix_ms, "Nowhere/Atall")).into_string();
+    assert!(nowhere.contains("True time in UTC (the zone “Nowhere/Atall” is unknown) runs to the right."));
+}
