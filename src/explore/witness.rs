@@ -91,6 +91,14 @@ pub struct ShrunkFrom {
     pub accepted: u64,
     /// Nothing smaller was left to try. Otherwise the budget was spent.
     pub converged: bool,
+    /// A fault is of another, milder kind than all of the first run.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub milder: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(is: &bool) -> bool {
+    !is
 }
 
 impl From<&Finding> for Expected {

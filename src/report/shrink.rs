@@ -3,6 +3,7 @@
 use crate::explore::shrink::{self, Answer, Candidate, Effort, Failed, Limits, Shrunk, Target, periods};
 use crate::explore::witness::ShrunkFrom;
 use crate::explore::{Subject, Witness};
+use crate::plan::FaultPlan;
 use crate::report::gist::{Gist, gist};
 use crate::report::paint::{FAINT, STRONG, paint};
 use crate::report::twin::Twin;
@@ -11,6 +12,7 @@ use crate::report::words::{self, count, quoted, thousands, wrap};
 use crate::report::{regression, witness};
 use crate::scenario::Scenario;
 use serde::Serialize;
+use std::mem;
 use std::sync::Arc;
 
 /// Version of the JSON schema; changes when a reader of the last one would be misled.
@@ -56,12 +58,19 @@ pub fn shrink(before: &Witness, given: Option<&Scenario>, target: &Target, limit
         tried: shrunk.tried(),
         accepted: shrunk.accepted(),
         converged: shrunk.converged,
+        milder: has_another_kind(&start.plan, &shrunk.case.plan),
     });
     let rule = Some(target.rule.as_str());
     let told =
         Told { subject: &deployment, usual: &usual, plan: &shrunk.case.plan, seen: &seen, witness: &after, rule, replay: String::new() };
     let twin = twins::twin(&told);
     Ok(Smaller { before: before.clone(), after, shrunk, rule: target.rule.clone(), twin })
+}
+
+/// Whether a plan has a fault of a kind that the plan before it had not. Shrinking goes to milder ones alone.
+fn has_another_kind(before: &FaultPlan, after: &FaultPlan) -> bool {
+    let kinds: Vec<_> = before.faults.iter().map(|fault| mem::discriminant(&fault.harm)).collect();
+    after.faults.iter().any(|fault| !kinds.contains(&mem::discriminant(&fault.harm)))
 }
 
 #[derive(Serialize)]
@@ -198,4 +207,22 @@ impl Smaller {
 
 fn indented(text: &str, by: &str, width: usize) -> Vec<String> {
     wrap(text, width.saturating_sub(by.len())).into_iter().map(|line| format!("{by}{line}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::HostId;
+    use crate::plan::{Direction, Harm, Target, Trigger};
+    use crate::time::Span;
+
+    #[test]
+    fn a_fault_of_a_new_kind_is_milder_and_a_shorter_one_is_not() {
+        let (node, database) = (Target::Self_, Target::Host(HostId::Database));
+        let plan = |harm: Harm| FaultPlan::of([harm.when(Trigger::start())]);
+        let cut = |minutes: u64| plan(Harm::Partition { host: node, from: database, direction: Direction::Both, lasts: minutes.minutes() });
+        let lost = plan(Harm::ReplyLost { host: node, from: database });
+        assert!(has_another_kind(&cut(40), &lost));
+        assert!(!has_another_kind(&cut(40), &cut(1)) && !has_another_kind(&cut(40), &FaultPlan::none()));
+    }
 }

@@ -366,6 +366,8 @@ pub struct Shrunk {
     pub accepted: u64,
     /// Nothing smaller was left to try.
     pub converged: bool,
+    /// A fault is of another, milder kind than those of the run before: the fault class says less than the plan.
+    pub milder: bool,
 }
 
 /// How large a run is.

@@ -15,6 +15,9 @@ pub fn draw(twin: &Twin) -> Markup {
             p .which { b { (twin.label) } " under " b { (twin.faults) } @if !twin.about.is_empty() { span .soft { " · " (twin.about) } } }
             @if twin.before.is_some() { p .shrinking.soft { "After shrinking:" } }
             h1.long[sentence(twin).len() > LONG] { (words::coded(&words::begins(&sentence(twin)))) }
+            @if twin.shrunk.as_ref().is_some_and(|shrunk| shrunk.milder) {
+                p .milder.after { "Shrinking replaced faults by milder kinds: the same rule breaks already by this." }
+            }
             (shrunk::each(twin, |twin| html! { ul .broke { @for violation in sorted(twin) { (broke(violation)) } } }))
         }
     }

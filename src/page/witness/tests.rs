@@ -124,6 +124,16 @@ fn each_run_has_its_own_counts_facts_and_violations() {
     assert!(page.contains("After shrinking:"));
 }
 
+/// The class in the title says more than the plan, if the faults were made milder.
+#[test]
+fn faults_of_another_kind_are_explained_below_the_headline() {
+    let mut twin = samples::pause();
+    let says = |twin: &Twin| page(twin).into_string().contains("replaced faults by milder kinds");
+    assert!(!says(&twin));
+    twin.shrunk.get_or_insert_default().milder = true;
+    assert!(says(&twin));
+}
+
 /// Whoever spaces letters wider lets a text leave its box, and has to be able to read the rest.
 #[test]
 fn no_text_of_a_picture_can_be_read_on_its_box_alone() {

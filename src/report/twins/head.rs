@@ -56,5 +56,5 @@ pub fn shrunk(witness: &Witness) -> Option<Shrunk> {
         earnings: scenario.earnings,
     };
     let before = Size { faults: from.faults, nodes: from.nodes, periods: from.periods, players: from.players, earnings: from.earnings };
-    Some(Shrunk { from: before, to, tried: from.tried, accepted: from.accepted, converged: from.converged })
+    Some(Shrunk { from: before, to, tried: from.tried, accepted: from.accepted, converged: from.converged, milder: from.milder })
 }
