@@ -96,7 +96,7 @@ pub struct ShrunkFrom {
     pub milder: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(is: &bool) -> bool {
     !is
 }
