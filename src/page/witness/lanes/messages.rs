@@ -39,10 +39,12 @@ fn place<'a>(picture: &Picture, message: &'a Message) -> (&'a str, &'a str, bool
 pub fn draw(picture: &Picture) -> Markup {
     let chosen = chosen(picture);
     let mut shelves = BTreeMap::new();
+    // Where there is room for one name, it is that of the message that got lost.
+    let (lost, seen): (Vec<&Message>, Vec<&Message>) = chosen.iter().partition(|message| message.seen_ms.is_none());
     html! {
         g .messages {
             @for message in &chosen { (arrows(picture, message)) }
-            @for message in &chosen { (step(picture, message, &mut shelves)) }
+            @for message in lost.into_iter().chain(seen) { (step(picture, message, &mut shelves)) }
         }
     }
 }

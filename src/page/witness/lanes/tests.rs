@@ -56,6 +56,16 @@ fn messages_that_are_too_many_are_left_out_and_lost_ones_never() {
 }
 
 #[test]
+fn of_two_messages_in_one_place_the_lost_one_is_named() {
+    let mut twin = samples::partition();
+    let seen = twin.messages.iter().find(|message| message.seen_ms.is_some() && message.reached_ms.is_some()).unwrap().clone();
+    let lost = Message { step: "is.lost".to_owned(), seen_ms: None, sent_ms: seen.sent_ms + 1, ..seen.clone() };
+    twin.messages = vec![Message { step: "is.seen".to_owned(), ..seen }, lost];
+    let svg = svg(&twin);
+    assert!(svg.contains(">is.lost<") && !svg.contains(">is.seen<"), "{svg}");
+}
+
+#[test]
 fn of_the_polls_in_a_quiet_time_one_is_drawn() {
     let twin = samples::pause();
     assert_eq!(left_out(&Picture::new(&twin)), 28);
