@@ -62,15 +62,20 @@ pub fn sentence(told: &[Told], finding: &Finding, calendar: &Calendar) -> String
             text += " that day";
         }
     }
-    let end = short(&end(finding), shown.last().map(|(day, _)| day.as_str()));
+    let end = end(finding);
+    let day = shown.last().map(|(day, _)| day.as_str()).filter(|day| !names_another(&end, day));
+    let end = short(&end, day);
     let mut whole = [text, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
     whole.push('.');
     whole
 }
 
-/// Whether a text names a day, and this is not the only one: `settled 2026-01-10 at 23:59:03` would be read as of that day.
+/// Whether a text names a day that is not this one, other than with a time of it: `settled 2026-01-10 at 23:59:03` would
+/// be read as of that day.
 fn names_another(text: &str, day: &str) -> bool {
-    text.split(|c: char| !(c.is_ascii_digit() || c == '-')).any(|word| word.len() == DAY.len() && is_like(word, DAY) && word != day)
+    let named = |(n, _): (usize, char)| text.get(n..n + DAY.len()).filter(|named| is_like(named, DAY) && *named != day).map(|_| n);
+    let is_of_a_time = |n: usize| text.get(n..n + TIME.len()).is_some_and(is_time);
+    text.char_indices().filter_map(named).any(|n| !is_of_a_time(n))
 }
 
 /// The day and the second of a time.
@@ -146,6 +151,8 @@ mod tests {
     fn the_day_is_told_where_a_period_of_another_day_is_named() {
         assert!(names_another("settled 2026-01-10", "2026-01-09") && names_another("set 2026-01-10 to failed", "2026-01-09"));
         assert!(!names_another("settled 2026-01-10", "2026-01-10") && !names_another("got the lease for 30m", "2026-01-09"));
+        assert!(!names_another("2026-01-10 ended at 2026-01-10 00:00:00.000, not by 2026-01-11 02:00:51.492", "2026-01-10"));
+        assert!(names_another("2026-01-10 settled by n0 at 2026-01-09 23:59:03.777, 56s before it ended", "2026-01-09"));
         let deployment = Deployment::new(&Scenario::calm("no-guard"), EngineKind::Event).unwrap();
         let calendar = deployment.calendar();
         let told = |at_ms: u64, did: &str| Told { at: SimTime(at_ms), who: "n0".to_owned(), did: did.to_owned() };
