@@ -44,7 +44,7 @@ strategies under all fault classes and prints the truth table.";
 
 const EXAMPLES: &str = "\
 Examples:
-  onceproof                                      the whole table, about two minutes on two cores
+  onceproof                                      the whole table, about a minute on two cores
   onceproof --strategy dual-guard --seeds 5000   one row, looked at a hundred times as hard
   onceproof --faults crash,pause --budget 30s    two columns, as many seeds as fit in 30 s
   onceproof --strategy dual-guard --until-bound 0.001
@@ -110,7 +110,7 @@ enum Command {
 /// What to verify.
 #[derive(Args, Clone, Debug)]
 struct VerifyArgs {
-    /// Seeds for each cell of the table [default: 40; on turmoil, where a run takes about 0.3 s, 2]
+    /// Seeds for each cell of the table [default: 60; on turmoil, where a run takes about 0.3 s, 2]
     #[arg(long, value_name = "N", value_parser = numbers::seeds, allow_negative_numbers = true)]
     seeds: Option<u64>,
     /// Base seed: run i of every cell gets the i-th seed after it
