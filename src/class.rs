@@ -225,12 +225,6 @@ mod tests {
         }
     }
 
-    /// The front page says which of them were not tried.
-    #[test]
-    fn the_front_page_knows_all_classes() {
-        assert_eq!(FaultClass::ALL.map(FaultClass::name), crate::page::front::faults::KNOWN);
-    }
-
     /// What serde derives from the variants is what people type.
     #[test]
     fn names_in_files_are_names_in_commands() {

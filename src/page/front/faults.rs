@@ -60,6 +60,13 @@ pub fn about(faults: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::class::FaultClass;
+
+    /// The page can say which of them were not tried.
+    #[test]
+    fn all_classes_are_known() {
+        assert_eq!(FaultClass::ALL.map(FaultClass::name), KNOWN);
+    }
 
     #[test]
     fn every_known_class_is_told_once() {
