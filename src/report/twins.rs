@@ -1,6 +1,6 @@
 //! Makes a [`Twin`] of a run: what its page shows, worked out from its history once.
 //!
-//! Each file here makes one of its lists. What all of them need is a [`View`]: the records, the
+//! Each file here makes one of its lists. What all of them need is a `View`: the records, the
 //! transactions and clocks found in them, and the hosts that took part.
 
 mod bands;
