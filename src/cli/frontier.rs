@@ -5,7 +5,7 @@ use crate::cli::progress::Units;
 use crate::cli::{CANCELLED, Exit, listen_for_interrupts, names, numbers, out, pages};
 use crate::explore::frontier::{Frontier, Measured, NoFrontier, Point};
 use crate::plan::duration;
-use crate::report::files::Folder;
+use crate::report::files::{self, Folder};
 use crate::report::frontier::{self, Setting};
 use crate::seed::Seed;
 use crate::strategy::Strategy;
@@ -97,7 +97,8 @@ pub fn run(args: &FrontierArgs) -> Result<Exit, Failure> {
     let mut files = vec![(frontier::FILE.to_owned(), json.clone())];
     files.push(pages::index(&args.reports, &files, &[]));
     folder.replace(&files, &[]).map_err(Failure::usage)?;
-    out::print(&if args.json { json } else { frontier::render(&measured, &setting, out::width()) })?;
+    let written = || files::written(&args.reports.display().to_string(), frontier::FILE);
+    out::print(&if args.json { json } else { format!("{}\n{}\n", frontier::render(&measured, &setting, out::width()), written()) })?;
     Ok(if measured.iter().all(Measured::as_expected) { Exit::AsExpected } else { Exit::Unexpected })
 }
 

@@ -26,6 +26,11 @@ pub fn are_same(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Where to look: the front page, and the file of what was found.
+pub fn written(reports: &str, file: &str) -> String {
+    format!("written: {reports}/{INDEX}, {reports}/{file}")
+}
+
 /// Where the witness of a cell is, in the reports folder.
 pub fn witness_name(strategy: &str, class: FaultClass) -> String {
     format!("{WITNESSES}/{strategy}--{class}.toml")

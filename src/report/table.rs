@@ -11,6 +11,7 @@ use crate::class::FaultClass;
 use crate::explore::cell::Surprise;
 use crate::explore::sweep::Quota;
 use crate::explore::{Cell, Mark, Row, RunKey, Survey, bound};
+use crate::report::files;
 use crate::report::paint::{ALARM, BROKEN, FAINT, GOOD, Painted, STRONG, UNSURE, paint};
 use crate::report::words::{self, count, percent, thousands, wrap};
 use crate::scenario::Rules;
@@ -400,7 +401,7 @@ fn summary(survey: &Survey, setting: &Setting) -> String {
     lines.extend(worth(survey));
     lines.extend(short_of_the_bound(survey));
     lines.extend(reached(survey));
-    lines.push(format!("written: {0}/verdicts.json, witnesses in {0}/witnesses", setting.reports));
+    lines.push(format!("{}, witnesses in {}/witnesses", files::written(&setting.reports, files::VERDICTS), setting.reports));
     // The first line is painted, and paint has no width.
     let painted = lines.remove(0);
     let rest = lines.iter().flat_map(|line| wrap(line, setting.width));

@@ -101,7 +101,8 @@ impl Order {
             out::print(&files[0].1)?;
         } else {
             let runs = pages.iter().map(|page| page.exhausted.runs().runs).sum();
-            let lines = [told(runs), format!("written: {0}/{EXHAUST}, witnesses in {0}/witnesses", reports.display())];
+            let reports = reports.display().to_string();
+            let lines = [told(runs), format!("{}, witnesses in {reports}/witnesses", files::written(&reports, EXHAUST))];
             let lines: String = lines.iter().flat_map(|line| wrap(line, out::width())).map(|line| line + "\n").collect();
             let pages: Vec<String> = pages.iter().map(|page| exhaust::render(page, out::width())).collect();
             out::print(&(pages.join("\n") + "\n" + &lines))?;
