@@ -56,16 +56,17 @@ pub struct Check {
 
 /// All that can be said, the worst first.
 pub fn checks(file: &DeploymentFile) -> Vec<Check> {
-    let mut found = Found { file, scenario: file.scenario.clone(), node: None, checks: Vec::new() };
+    let mut found = Found { file, scenario: &file.scenario, node: None, checks: Vec::new() };
     found.constants();
     found.timeouts();
     found.reads();
     found.nodes();
     found.periods();
-    for other in file.scenario.overrides.iter().filter(|other| !other.unscheduled && !other.elsewhere) {
-        found.of_one_node(other.node);
+    let own = own_views(file);
+    for (node, knows) in &own {
+        found.of_one_node(*node, knows);
     }
-    found.claims_of_others();
+    found.claims_of_others(&own);
     found.checks.sort_by_key(|check| check.severity);
     found.checks
 }
@@ -86,10 +87,23 @@ fn text(length: Duration) -> String {
     duration::text(length)
 }
 
+/// Every node at work here that was told something of its own, with what it knows.
+fn own_views(file: &DeploymentFile) -> Vec<(u8, Scenario)> {
+    let at_work = file.scenario.overrides.iter().filter(|other| !other.unscheduled && !other.elsewhere);
+    let knows = |node: u8| {
+        let mut own = file.scenario.known_to(node);
+        if file.place_of(node, "job").is_some() {
+            own.job_lengths = None;
+        }
+        (node, own)
+    };
+    at_work.map(|other| knows(other.node)).collect()
+}
+
 struct Found<'a> {
     file: &'a DeploymentFile,
     /// The deployment, as those know it whom the checks are about.
-    scenario: Scenario,
+    scenario: &'a Scenario,
     /// Which node that is, if it is one alone.
     node: Option<u8>,
     checks: Vec<Check>,
@@ -117,12 +131,8 @@ impl Found<'_> {
     }
 
     /// What follows from those of one node, and not already from the deployment's.
-    fn of_one_node(&mut self, node: u8) {
-        let (file, mut own) = (self.file, self.file.scenario.known_to(node));
-        if file.place_of(node, "job").is_some() {
-            own.job_lengths = None;
-        }
-        let mut found = Found { file, scenario: own, node: Some(node), checks: Vec::new() };
+    fn of_one_node(&mut self, node: u8, knows: &Scenario) {
+        let mut found = Found { file: self.file, scenario: knows, node: Some(node), checks: Vec::new() };
         found.constants();
         let new: Vec<Check> = found.checks.into_iter().filter(|check| !self.says(check)).collect();
         self.checks.extend(new.into_iter().map(|check| Check { what: format!("{}: {}", NodeId(node), check.what), ..check }));
@@ -133,50 +143,31 @@ impl Found<'_> {
         self.checks.iter().any(|known| (known.name, &known.what) == (check.name, &check.what))
     }
 
-    /// Every node at work here, with what it knows; the deployment's own view is the first.
-    fn views(&self) -> Vec<(Option<u8>, Scenario)> {
-        let whole = &self.file.scenario;
-        let others = whole.overrides.iter().filter(|other| !other.unscheduled && !other.elsewhere).map(|other| other.node);
-        let plain = (0..whole.nodes).any(|node| whole.override_of(node).is_none());
-        let mut views: Vec<(Option<u8>, Scenario)> = plain.then(|| (None, whole.clone())).into_iter().collect();
-        for node in others {
-            let mut own = whole.known_to(node);
-            if self.file.place_of(node, "job").is_some() {
-                own.job_lengths = None;
-            }
-            views.push((Some(node), own));
-        }
-        views
-    }
-
     /// Whom one node takes for dead, by what another does.
-    fn claims_of_others(&mut self) {
+    fn claims_of_others(&mut self, own: &[(u8, Scenario)]) {
         let terms = terms(self.file.guard.name());
-        let views = self.views();
-        let Some(stale) = terms.stale_after.filter(|_| self.takes_over()) else { return };
+        let Some((stale, heartbeat)) = terms.stale_after.filter(|_| self.takes_over()).zip(terms.heartbeat) else { return };
+        let whole = &self.file.scenario;
+        let plain = (0..whole.nodes).any(|node| whole.override_of(node).is_none());
+        let views: Vec<(Option<u8>, &Scenario)> =
+            plain.then_some((None, whole)).into_iter().chain(own.iter().map(|(node, knows)| (Some(*node), knows))).collect();
+        let severity = if terms.decided_in_transaction { Severity::Note } else { Severity::Danger };
         for (of, by) in views.iter().flat_map(|of| views.iter().map(move |by| (of, by))).filter(|(of, by)| of.0 != by.0) {
             let name = |node: Option<u8>| node.map_or_else(|| "the others".to_owned(), |node| NodeId(node).to_string());
-            let after = (stale.get)(&by.1);
-            let (every, what) = match terms.heartbeat {
-                Some(heartbeat) => ((heartbeat.get)(&of.1) * 2 + of.1.node.timeout, "two heartbeats and a timeout"),
-                None => (longest_job(&of.1), "its longest job"),
-            };
-            if every < after {
+            let (every, after) = ((heartbeat.get)(of.1) * 2 + of.1.node.timeout, (stale.get)(by.1));
+            // By its own threshold it is late, too: that is said of its constants.
+            if every < after || every >= (stale.get)(of.1) {
                 continue;
             }
-            let severity = if terms.decided_in_transaction { Severity::Note } else { Severity::Danger };
-            let (of, by) = (of.0, by.0);
             let what = format!(
-                "{} of {} take {}, and for {} whoever was silent for {} is dead",
-                what,
-                name(of),
+                "two heartbeats and a timeout of {} take {}, and for {} whoever was silent for {} is dead",
+                name(of.0),
                 text(every),
-                name(by),
+                name(by.0),
                 text(after)
             );
-            let check = (of.or(by), "claim-thresholds-differ", "claim.stale_after");
-            self.node = by.or(of);
-            self.note(check.1, severity, check.2, what, "give all nodes the same constants".to_owned());
+            self.node = by.0.or(of.0);
+            self.note("claim-thresholds-differ", severity, "claim.stale_after", what, "give all nodes the same constants".to_owned());
             self.node = None;
         }
     }
@@ -189,7 +180,7 @@ impl Found<'_> {
     }
 
     fn lease(&mut self) {
-        let (scenario, guard) = (&self.scenario.clone(), self.file.guard);
+        let (scenario, guard) = (self.scenario, self.file.guard);
         let terms = terms(guard.name());
         let Some(ttl) = terms.ttl.map(|constant| (constant.get)(scenario)) else { return };
         let longest = longest_job(scenario);
@@ -288,7 +279,7 @@ impl Found<'_> {
     }
 
     fn clocks(&mut self) {
-        let (scenario, guard) = (&self.scenario.clone(), self.file.guard);
+        let (scenario, guard) = (self.scenario, self.file.guard);
         let terms = terms(guard.name());
         let (error, between) = (scenario.clocks.error, scenario.clocks.error * 2);
         if let (Some(constant), Policy::Skip) = (terms.ttl, self.policy()) {
@@ -350,7 +341,7 @@ impl Found<'_> {
     }
 
     fn claim(&mut self) {
-        let (scenario, terms) = (&self.scenario.clone(), terms(self.file.guard.name()));
+        let (scenario, terms) = (self.scenario, terms(self.file.guard.name()));
         let get = |constant: Constant| (constant.get)(scenario);
         let timeout = scenario.node.timeout;
         match (terms.heartbeat.map(get), terms.stale_after.map(get)) {
@@ -396,7 +387,7 @@ impl Found<'_> {
     }
 
     fn waits(&mut self) {
-        let scenario = &self.scenario.clone();
+        let scenario = self.scenario;
         let longest = longest_job(scenario);
         if longest + scenario.node.jitter >= scenario.liveness_bound {
             let bound = text(scenario.liveness_bound);

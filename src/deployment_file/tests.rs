@@ -309,6 +309,9 @@ fn a_file_is_told_what_it_says_about_itself() {
             "guard = \"version-reclaim-unfenced\"\n[[override]]\nnode = 1\nclaim = { heartbeat = \"4m\", stale_after = \"20m\" }\n",
             &[("claim-thresholds-differ", Danger, Some(4))],
         ),
+        // Constants that no node has of its own cannot differ.
+        ("profile = \"quartz\"\n[[override]]\nnode = 1\nretry.poll = \"50s\"\n", &[("heartbeat-margin", Warning, None)]),
+        ("guard = \"dispatch-center\"\n[[override]]\nnode = 1\njob = \"20m\"\n", &[("job-outlives-timeout", Danger, None)]),
         ("guard = \"lease-row\"\njob = \"45m\"\n", &[("job-outlives-lease", Danger, None)]),
         ("guard = \"lease-row\"\njob = \"45m\"\n[lease]\nrenew_every = \"9m\"\n", &[]),
         ("guard = \"slot-key\"\n", &[]),

@@ -11,7 +11,7 @@ use crate::deployment_file::DeploymentFile;
 use crate::deployment_file::terms::{Constant, make_room, terms};
 use crate::explore::shrink::{Answer, Candidate, Target};
 use crate::explore::sweep::Stopped;
-use crate::explore::{Mark, Staged, Witness, crew, exhaust, observe};
+use crate::explore::{Mark, Staged, Subject, Witness, crew, exhaust, observe};
 use crate::plan::duration;
 use crate::scenario::{Misfire, Policy, Scenario};
 use crate::seed::Seed;
@@ -213,22 +213,16 @@ pub fn tried(
     cancelled: &AtomicBool,
 ) -> Result<Trial, Stopped> {
     let wanted: BTreeSet<Mark> = advice.cures.iter().filter(|(at, _)| *at == class).map(|(_, mark)| *mark).collect();
-    let guard = match advice.change {
-        Change::Guard(guard) => guard,
-        Change::Ttl(_)
-        | Change::RenewEvery(_)
-        | Change::AtLeast { .. }
-        | Change::StaleAfter(_)
-        | Change::Primary
-        | Change::MakeUp
-        | Change::Policy(_)
-        | Change::Alike => file.guard,
-    };
-    let (witness, still) = witness.map_or((Replayed::None, BTreeSet::new()), |witness| replayed(advice, guard, class, witness, &wanted));
     let none = BTreeSet::new;
-    let mut trial = Trial { class, witness, runs: 0, felt: 0, broke: 0, marks: none(), still, new: none(), misses: None };
-    let Ok(deployment) = Deployment::with_strategy(&advice.change.made(&file.scenario), guard, EngineKind::Event) else { return Ok(trial) };
-    trial.misses = class.misses(&deployment.steps());
+    let mut trial =
+        Trial { class, witness: Replayed::None, runs: 0, felt: 0, broke: 0, marks: none(), still: none(), new: none(), misses: None };
+    // What is tried is what is told to write.
+    let Some((changed, _)) = literal::edited(file, &advice.change) else { return Ok(trial) };
+    if let Some(witness) = witness {
+        (trial.witness, trial.still) = replayed(advice, changed.guard, class, witness, &wanted);
+    }
+    let Ok(deployment) = Deployment::with_strategy(&changed.scenario, changed.guard, EngineKind::Event) else { return Ok(trial) };
+    trial.misses = Subject::misses(&deployment, class);
     if trial.misses.is_some() {
         return Ok(trial);
     }

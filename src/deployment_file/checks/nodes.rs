@@ -8,7 +8,7 @@ use std::time::Duration;
 
 impl Found<'_> {
     pub(super) fn misfires(&mut self) {
-        let node = &self.scenario.node.clone();
+        let node = &self.scenario.node;
         let (poll, grace) = (text(node.poll), text(node.misfire.grace));
         let retries = self.policy() != Policy::Skip;
         let (severity, becomes) = match node.misfire.policy {

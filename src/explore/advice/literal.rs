@@ -18,17 +18,16 @@ const AWAY: [(&str, &str); 6] = [
 
 /// The change in the words of its file, with what has to go; `None` if the file would not be accepted with it.
 pub fn told(file: &DeploymentFile, change: &Change) -> Option<String> {
-    let (text, away) = edited(file, change)?;
+    let (_, away) = edited(file, change)?;
     let profile = matches!(change, Change::Guard(_)) && file.profile.is_some();
     let instead = if profile { " instead of `profile`" } else { "" };
     let and = if profile || away.is_empty() { "" } else { "," };
     let away = if away.is_empty() { String::new() } else { format!("{and} and take {} away", away.join(", ")) };
-    debug_assert!(DeploymentFile::read(&file.file, &text).is_ok(), "it was read a moment ago");
     Some(change.line() + instead + &away)
 }
 
-/// The file's text with the change made, and what was taken away for it: as little as possible.
-pub fn edited(file: &DeploymentFile, change: &Change) -> Option<(String, Vec<&'static str>)> {
+/// The file with the change made in its text, and what was taken away for it: as little as possible.
+pub fn edited(file: &DeploymentFile, change: &Change) -> Option<(DeploymentFile, Vec<&'static str>)> {
     let mut table: Table = file.text().parse().ok()?;
     make(&mut table, change);
     let there: Vec<(&str, &'static str)> = AWAY.into_iter().filter(|(path, _)| has(&table, path)).collect();
@@ -39,8 +38,8 @@ pub fn edited(file: &DeploymentFile, change: &Change) -> Option<(String, Vec<&'s
         let mut without = table.clone();
         chosen.clone().for_each(|(path, _)| remove(&mut without, path));
         let text = toml::to_string(&without).ok()?;
-        DeploymentFile::read(&file.file, &text).ok()?;
-        Some((text, chosen.map(|(_, name)| name).collect()))
+        let edited = DeploymentFile::read(&file.file, &text).ok()?;
+        Some((edited, chosen.map(|(_, name)| name).collect()))
     })
 }
 

@@ -177,9 +177,8 @@ fn every_advice_can_be_written() {
         let guard = file(&head).guard.name();
         let file = file(&(head + &constants(guard)));
         for advice in advise(&file, &all) {
-            let (text, away) = literal::edited(&file, &advice.change).unwrap();
+            let (_, away) = literal::edited(&file, &advice.change).unwrap();
             let line = advice.line(&file);
-            assert!(DeploymentFile::read("d.toml", &text).is_ok(), "{line}\n{text}");
             let guard = matches!(advice.change, Change::Guard(_));
             assert_eq!(line.contains("instead of `profile`"), guard && file.profile.is_some(), "{line}");
             assert!(away.iter().all(|key| line.contains(key)), "{line}");
