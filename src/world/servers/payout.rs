@@ -252,8 +252,8 @@ mod tests {
                 ledger.pay(&*host, payment, Some(Bytes::from_static(b"a")))
             };
             assert!(paid(&mut ledger, Duration::ZERO).await);
-            assert!(!paid(&mut ledger, 23.hours()).await);
-            assert!(paid(&mut ledger, 1.hours()).await);
+            assert!(!paid(&mut ledger, 24.hours().saturating_sub(1.ms())).await);
+            assert!(paid(&mut ledger, 1.ms()).await);
             assert!(!paid(&mut ledger, 23.hours()).await);
             let mut for_ever = PayoutLedger::default();
             assert!(paid(&mut for_ever, Duration::ZERO).await && !paid(&mut for_ever, 1_000.hours()).await);
