@@ -106,3 +106,32 @@ fn a_folder_in_a_pages_place_is_told_at_once() {
         refused(&desk.run(&["replay", "--strategy", "no-guard", "--faults", "calm"]), &[&format!(": {name} is a folder; ")]);
     }
 }
+
+/// A witness of elsewhere has the name of one that is here: that one's page stays.
+#[test]
+fn a_replay_leaves_the_pages_of_other_witnesses_alone() {
+    let (desk, _) = Desk::with_witness();
+    fs::create_dir(desk.path("elsewhere")).unwrap();
+    fs::copy(desk.path(WITNESS), desk.path("elsewhere/no-guard--calm.toml")).unwrap();
+    let before = fs::read_to_string(desk.path(TWIN)).unwrap();
+    let told = desk.run(&["replay", "elsewhere/no-guard--calm.toml"]);
+    assert_eq!(text(&told.stdout).lines().last(), Some("written: reports/witnesses/replay--no-guard--calm.html"));
+    assert_eq!(fs::read_to_string(desk.path(TWIN)).unwrap(), before);
+}
+
+/// A deployment that no longer breaks takes the pages of its replays with it, and the front page leads to none of them.
+#[test]
+fn a_front_page_leads_to_nothing_that_is_gone() {
+    let desk = Desk::new();
+    let deploy = |guard: &str| {
+        fs::write(desk.path("d.toml"), format!("guard = \"{guard}\"\n[try]\nfaults = [\"calm\"]\nseeds = 3\n")).unwrap();
+        desk.run(&["run", "d.toml"]);
+    };
+    deploy("no-guard");
+    assert!(!desk.path("reports/index.html").exists());
+    assert!(desk.run(&["replay", "reports/witnesses/d.run--calm.toml"]).status.success());
+    let index = || fs::read_to_string(desk.path("reports/index.html")).unwrap();
+    assert!(index().contains("d.run--calm.html") && desk.path("reports/witnesses/d.run--calm.html").is_file());
+    deploy("table-key");
+    assert!(!index().contains("d.run--calm.html") && !desk.path("reports/witnesses/d.run--calm.html").exists());
+}

@@ -45,7 +45,7 @@ strategies under all fault classes and prints the truth table.";
 const EXAMPLES: &str = "\
 Examples:
   onceproof                                      the whole table, about a minute on two cores
-  onceproof --strategy dual-guard --seeds 5000   one row, looked at a hundred times as hard
+  onceproof --strategy dual-guard --seeds 5000   one row, looked at eighty times as hard
   onceproof --faults crash,pause --budget 30s    two columns, as many seeds as fit in 30 s
   onceproof --strategy dual-guard --until-bound 0.001
                                                  until fewer than one run in a thousand may break it

@@ -1,6 +1,6 @@
 //! Lease store cut: a node that reaches everything but the lease store.
 
-use crate::class::draw::lease_stores;
+use crate::class::draw::{is_lease_store, lease_stores};
 use crate::class::partition::cut;
 use crate::class::{Class, Draw};
 use crate::id::HostId;
@@ -21,8 +21,9 @@ impl Class for LeaseCut {
 
     fn draw(&self, draw: &mut Draw<'_>) -> Vec<Fault> {
         // Behind the last question to the store a cut disturbs nobody.
-        let last = draw.steps.iter().rposition(|step| matches!(step.peer, Some(HostId::Lease | HostId::FurtherLease(_)))).unwrap_or(0);
-        let until: Vec<Step> = draw.steps.iter().take(last + 1).copied().collect();
+        let steps = draw.steps;
+        let last = steps.iter().rposition(|step| step.peer.is_some_and(is_lease_store)).unwrap_or(0);
+        let until = &steps[..steps.len().min(last + 1)];
         let cut = draw.on_a_node_in(|step| until.contains(&step), |draw, host| cut(draw, host, Target::Host(HostId::Lease)));
         cut.iter().flat_map(|fault| draw.at_stores(fault)).collect()
     }

@@ -52,7 +52,7 @@ fn folded(text: &str, width: usize) -> String {
             continue;
         }
         let lead = line.len() - line.trim_start().len();
-        for (n, part) in crate::report::words::wrap(line, width - lead - 2).into_iter().enumerate() {
+        for (n, part) in crate::report::words::wrap(line, width.saturating_sub(lead + 2)).into_iter().enumerate() {
             out += &" ".repeat(if n == 0 { lead } else { lead + 2 });
             out += &part;
             out.push('\n');

@@ -134,7 +134,7 @@ impl Told {
         let usual = usual(witness.strategy(), witness.scenario.database.rules, witness.engine).map_err(|e| in_file(&e))?;
         let knobs = knobs::drawn(deployment.scenario(), usual.scenario());
         let (class, seed, engine, plan) = (witness.faults, witness.seed, witness.engine, witness.plan.clone());
-        let (usual, name, replay) = (Subject::scenario(&usual).clone(), page::name_of(path), page::command(path, reports));
+        let (usual, name, replay) = (Subject::scenario(&usual).clone(), page::name_of(path, reports), page::command(path, reports));
         Ok(Told { deployment, usual, knobs, class, seed, engine, plan, witness: Some(witness), name, replay })
     }
 

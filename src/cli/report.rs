@@ -6,7 +6,7 @@ use crate::page::source::{Document, Sources, Throughput, Verdicts, document};
 use crate::page::{self, INDEX};
 use crate::report::files::{Folder, VERDICTS};
 use crate::report::twin::Twin;
-use crate::report::words::{count, quoted};
+use crate::report::words::{quoted, thousands};
 use clap::{Args, ValueEnum};
 use std::fs;
 use std::io::ErrorKind;
@@ -116,7 +116,11 @@ fn told(reports: &Path, written: usize, measured: bool) -> String {
     let place = |name: &str| reports.join(name).display().to_string();
     let runs = match written - 1 {
         0 => String::new(),
-        n => format!(", and {} in {}", count(n, "page of a run").replace("page of a runs", "pages of runs"), place("witnesses")),
+        n => format!(
+            ", and {} in {}",
+            if n == 1 { "1 page of a run".to_owned() } else { format!("{} pages of runs", thousands(n as u64)) },
+            place("witnesses")
+        ),
     };
     let measured = if measured { format!(", with measurements in {}", place(THROUGHPUT)) } else { String::new() };
     format!("written: {}{runs}{measured}\n", place(INDEX))

@@ -2,6 +2,7 @@
 
 use crate::class::FaultClass;
 use crate::cli::exit::Failure;
+use crate::cli::pages;
 use crate::cli::progress::{Bar, Spinner, Units};
 use crate::cli::stopwatch::Stopwatch;
 use crate::cli::{CANCELLED, Exit, input, listen_for_interrupts, numbers, out, witnesses};
@@ -11,6 +12,7 @@ use crate::explore::certify::certify;
 use crate::explore::described::Described;
 use crate::explore::sweep::{Quota, Sweep, Watch};
 use crate::explore::{Cell, Mark, Shard, Subject, Witness, exhaust};
+use crate::page::INDEX;
 use crate::report::deployment::{self, Outcome};
 use crate::report::files::{self, Folder};
 use crate::world::{Deployment, EngineKind};
@@ -93,12 +95,16 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     let json = deployment::json(&outcome, &stem);
     let kept = outcome.witnesses.iter().map(|(_, name, witness)| (name.clone(), deployment::witness_text(&file, witness)));
-    let all: Vec<(String, String)> = [(deployment::name(&stem), json.clone())].into_iter().chain(kept).collect();
+    let mut all: Vec<(String, String)> = [(deployment::name(&stem), json.clone())].into_iter().chain(kept).collect();
     // Witnesses of an earlier run of this file, for classes that have none now, and pages of replays of them.
     let mine = FaultClass::ALL.into_iter().flat_map(|class| files::of_witness(&files::witness_name(&stem, class)));
     let gone: Vec<String> = mine.filter(|name| !all.iter().any(|(kept, _)| kept == name)).collect();
     let earlier = std::fs::read_to_string(args.reports.join(deployment::name(&stem))).ok();
     let another = earlier.and_then(|kept| deployment::of_another(&file, &kept));
+    // A front page that is there must not lead to what is gone.
+    if args.reports.join(INDEX).exists() {
+        all.push(pages::index(&args.reports, &all, &gone));
+    }
     folder.replace(&all, &gone).map_err(Failure::usage)?;
     if let Some(another) = another {
         let reports = args.reports.display();

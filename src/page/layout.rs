@@ -8,12 +8,7 @@ const STYLE: &str = include_str!("style.css");
 /// Nothing may be loaded from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// A whole page. Its body has a `<main id="main">`; `script` runs at its end.
-pub fn page(title: &str, body: &Markup, script: &str) -> Markup {
-    styled(title, &[], body, script)
-}
-
-/// A whole page with style sheets of its own, after the one of all pages.
+/// A whole page with style sheets of its own, after the one of all pages. Its body has a `<main id="main">`; `script` runs at its end.
 pub fn styled(title: &str, styles: &[&str], body: &Markup, script: &str) -> Markup {
     html! {
         (DOCTYPE)

@@ -110,13 +110,13 @@ pub fn command(verdicts: &Verdicts, strategy: &Strategy, cell: &Cell, place: &Pl
         rules => format!(" --rules {}", quoted(rules)),
     };
     let (name, faults) = (quoted(&strategy.name), quoted(&cell.faults));
+    // Pinned plans, and every single fault, are run with the sweep's first seed.
+    let seed = || verdicts.base_seed.parse().map(|base| format!(" --seed {}", Seed(base).nth(0))).unwrap_or_default();
     if is("must-held") {
-        // Pinned plans are run with the sweep's first seed.
-        let seed = verdicts.base_seed.parse().map(|base| format!(" --seed {}", Seed(base).nth(0))).unwrap_or_default();
-        return format!("onceproof replay --strategy {name}{rules} --faults {faults} --pinned{seed}");
+        return format!("onceproof replay --strategy {name}{rules} --faults {faults} --pinned{}", seed());
     }
     if cell.faults == "single" {
-        return format!("onceproof exhaust --strategy {name}{rules}");
+        return format!("onceproof exhaust --strategy {name}{rules} --kinds core{}", seed());
     }
     format!("onceproof verify --strategy {name}{rules} --faults {faults} --seeds {}", cell.runs.saturating_mul(4).max(1000))
 }
@@ -148,8 +148,12 @@ mod tests {
                 Seed(1).nth(0)
             )
         );
-        let open = surprising("undecided", None);
+        let mut open = surprising("undecided", None);
         assert_eq!(shown(&open, "reports", ""), "onceproof verify --strategy 'my guard' --faults crash --seeds 1000");
+        // The column tries the core kinds with the first seed; other kinds or another seed would not show it.
+        "single".clone_into(&mut open.faults);
+        let first = Seed(1).nth(0);
+        assert_eq!(shown(&open, "reports", ""), format!("onceproof exhaust --strategy 'my guard' --kinds core --seed {first}"));
     }
 
     /// Nothing in a file may become a command of its own.

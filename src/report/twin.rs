@@ -30,7 +30,7 @@ pub struct Twin {
     pub time_scale: u32,
     /// Digest of its history.
     pub digest: String,
-    /// The scenario's time zone, an IANA name.
+    /// The scenario's time zone, an IANA name or an offset such as `+08:00`.
     pub zone: String,
     /// True time 0, in milliseconds since 1970 (UTC).
     pub origin_unix_ms: i64,

@@ -53,10 +53,12 @@ impl Told {
     }
 }
 
-/// Where a witness with the name of this file would be, in the reports folder.
-pub(super) fn name_of(path: &Path) -> String {
+/// Where a witness with the name of this file would be, in the reports folder; another name, if another witness is there.
+pub(super) fn name_of(path: &Path, reports: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    format!("witnesses/{stem}.toml")
+    let name = format!("witnesses/{stem}.toml");
+    let taken = reports.join(&name).exists() && !files::are_same(path, &reports.join(&name));
+    if taken { format!("witnesses/replay--{stem}.toml") } else { name }
 }
 
 /// Where the witness of a run would be that is replayed by names, in the reports folder.
@@ -70,8 +72,8 @@ pub(super) fn name(usual: &dyn Subject, engine: EngineKind, class: FaultClass, s
 /// The command that replays a file. Where it is on this machine is nobody's business, and one of the reports is found
 /// from inside of their folder, as the sweep says.
 pub(super) fn command(path: &Path, reports: &Path) -> String {
-    let (name, there) = (name_of(path), |path: &Path| fs::canonicalize(path).ok());
-    if there(path).is_some_and(|is| there(&reports.join(&name)) == Some(is)) {
+    let name = name_of(path, reports);
+    if reports.join(&name).exists() && files::are_same(path, &reports.join(&name)) {
         return pages::replay(&name);
     }
     let path = if path.is_absolute() { Path::new(path.file_name().unwrap_or_default()) } else { path };

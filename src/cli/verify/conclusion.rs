@@ -52,9 +52,9 @@ impl Conclusion<'_> {
         let setting = Setting { width: out::width(), made: made(took), time_scale: time_scale(self.subjects), reports };
         out::print(&match self.format {
             Format::Table => table::render(&survey, &setting),
-            Format::Json => json::render(&survey),
-            Format::Junit => format::junit(&verdicts(&survey)?, self.reports),
-            Format::Markdown => format::markdown(&verdicts(&survey)?, self.reports),
+            Format::Json => files[0].1.clone(),
+            Format::Junit => format::junit(&verdicts(&files[0].1)?, self.reports),
+            Format::Markdown => format::markdown(&verdicts(&files[0].1)?, self.reports),
         })?;
         verdict(&survey)
     }
@@ -85,9 +85,8 @@ impl Conclusion<'_> {
 }
 
 /// The verdicts as pages read them.
-fn verdicts(survey: &Survey) -> Result<Verdicts, Failure> {
-    let written = json::render(survey);
-    document::read(&written).map_err(|e| Failure::Distrust(format!("{} cannot be read again: {e}", files::VERDICTS)))
+fn verdicts(written: &str) -> Result<Verdicts, Failure> {
+    document::read(written).map_err(|e| Failure::Distrust(format!("{} cannot be read again: {e}", files::VERDICTS)))
 }
 
 /// A blind harness cannot be trusted, whatever else it says.

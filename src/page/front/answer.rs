@@ -140,14 +140,15 @@ fn as_declared(verdicts: &Verdicts) -> Markup {
     let cells = || verdicts.strategies.iter().flat_map(|s| &s.cells);
     let off = cells().filter(|cell| !cell.as_expected).count();
     html! {
-        @if cells().next().is_none() {
-        } @else if off == 0 && verdicts.as_expected {
-            p { span .good { "✓" } " Every cell is as its strategy declares." }
-        } @else {
-            p .alarm {
-                b { "≠ " (if off == 0 { "Not all is".to_owned() } else { format!("{} not", count(off, "cell")) }) " as declared. " }
-                @if off == 0 { "The file says so, but not of which cell." }
-                @else { "They are outlined and marked ≠ in " a href="#table" { "the table" } "." }
+        @if cells().next().is_some() {
+            @if off == 0 && verdicts.as_expected {
+                p { span .good { "✓" } " Every cell is as its strategy declares." }
+            } @else {
+                p .alarm {
+                    b { "≠ " (if off == 0 { "Not all is".to_owned() } else { format!("{} not", count(off, "cell")) }) " as declared. " }
+                    @if off == 0 { "The file says so, but not of which cell." }
+                    @else { "They are outlined and marked ≠ in " a href="#table" { "the table" } "." }
+                }
             }
         }
     }

@@ -33,7 +33,7 @@ pub fn footer(sources: &Sources) -> Markup {
     html! {
         footer {
             @if !commands.is_empty() {
-                p { "The same arguments give the same results, on any machine:" }
+                p { "As far as the files tell, these commands wrote them; the same arguments give the same results, on any machine:" }
                 pre tabindex="0" role="group" aria-label="Commands" { (commands.join("\n")) }
             }
             p {

@@ -1,5 +1,6 @@
 //! On how many runs it rests that a strategy held.
 
+use crate::explore::bound;
 use crate::page::front::row::Row;
 use crate::page::front::verdict::Verdict;
 use crate::page::source::sum;
@@ -41,6 +42,6 @@ impl Evidence {
     /// With 95 % confidence no larger share of runs breaks in the class with the fewest runs
     /// (Clopper and Pearson, one-sided).
     pub fn bound(self) -> String {
-        self.least.map_or("–".to_owned(), |held| percent(1.0 - 0.05_f64.powf(1.0 / held as f64)))
+        self.least.and_then(bound::upper_bound).map_or("–".to_owned(), percent)
     }
 }

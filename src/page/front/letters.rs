@@ -1,5 +1,6 @@
 //! What letters mean.
 
+use crate::explore::Mark;
 use crate::page::source::verdicts::Letter;
 
 /// The letters of a file.
@@ -26,16 +27,5 @@ impl<'a> Letters<'a> {
 
 /// What a letter means in a folder that does not say.
 fn usual(letter: &str) -> &'static str {
-    match letter {
-        "D" => "settled twice",
-        "2" => "paid twice",
-        "L" => "lost: not settled or not paid",
-        "K" => "stuck",
-        "C" => "ranking or points wrong",
-        "E" => "too early",
-        "S" => "stale commit",
-        "!" => "panicked",
-        "…" => "never ended",
-        _ => "a rule of its own",
-    }
+    Mark::ALL.into_iter().find(|mark| mark.to_string() == letter).map_or("a rule of its own", Mark::meaning)
 }

@@ -1,6 +1,6 @@
 //! What a deployment can need, as a question that a row of the table answers.
 
-use crate::page::front::faults;
+use crate::class::FaultClass;
 use crate::page::front::letters::Letters;
 use crate::page::front::order::Order;
 use crate::page::front::row::{CALM, Row};
@@ -114,7 +114,8 @@ impl Need {
 
     /// The fault classes that it speaks of and nobody tried.
     pub fn untried(&self, tried: &[&str]) -> Vec<&'static str> {
-        let spoken_of = if self.faults.is_empty() { &faults::KNOWN[..] } else { self.faults };
+        let all = FaultClass::ALL.map(FaultClass::name);
+        let spoken_of = if self.faults.is_empty() { &all[..] } else { self.faults };
         spoken_of.iter().copied().filter(|class| !tried.contains(class)).collect()
     }
 

@@ -47,14 +47,6 @@ impl<'a> Row<'a> {
         self.strategy.cells.iter().filter_map(costs)
     }
 
-    /// Drawn runs that felt a fault (or the calm), and chosen ones that did.
-    pub fn felt(&self) -> (u64, u64) {
-        self.strategy
-            .cells
-            .iter()
-            .fold((0, 0), |(drawn, chosen), cell| (drawn.saturating_add(cell.felt), chosen.saturating_add(cell.apart.felt)))
-    }
-
     /// Where its card is in the page.
     pub fn anchor(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };

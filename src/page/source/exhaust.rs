@@ -2,6 +2,7 @@
 
 use crate::page::source::Document;
 use crate::page::source::verdicts::{self, First};
+use crate::report::exhaust;
 use serde::Deserialize;
 
 /// Every single fault, or every pair.
@@ -40,7 +41,7 @@ impl Exhaust {
 }
 
 impl Document for Exhaust {
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = exhaust::FORMAT;
     const AGAIN: &'static str = "run `onceproof exhaust` again";
 }
 

@@ -1,6 +1,7 @@
 //! `frontier.json`, as a page reads it. Its fields are documented in `reports/README.md`.
 
 use crate::page::source::Document;
+use crate::report::frontier;
 use serde::Deserialize;
 
 /// Where leases stop protecting.
@@ -18,7 +19,7 @@ pub struct Frontier {
 }
 
 impl Document for Frontier {
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = frontier::FORMAT;
     const AGAIN: &'static str = "run `onceproof frontier` again";
 }
 

@@ -1,6 +1,7 @@
 //! `verdicts.json`, as a page reads it. Its fields are documented in `reports/README.md`.
 
 use crate::page::source::Document;
+use crate::report::json;
 use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,7 @@ pub struct Verdicts {
 }
 
 impl Document for Verdicts {
-    const FORMAT: u32 = 2;
+    const FORMAT: u32 = json::FORMAT;
     const AGAIN: &'static str = "run `onceproof verify` again";
 }
 

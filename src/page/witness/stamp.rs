@@ -1,5 +1,6 @@
 //! Times and lengths, as people read them.
 
+use crate::time;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -17,7 +18,7 @@ impl Stamps {
     /// Of a run that began at `origin` (milliseconds since 1970). An unknown zone is UTC.
     pub fn new(origin: i64, zone: &str) -> Stamps {
         let origin = Timestamp::from_millisecond(origin).is_ok().then_some(origin);
-        let zone = if zone.is_empty() { Some(TimeZone::UTC) } else { TimeZone::get(zone).ok() };
+        let zone = if zone.is_empty() { Some(TimeZone::UTC) } else { time::zone(zone).ok() };
         Stamps { origin, zone }
     }
 
@@ -118,6 +119,7 @@ mod tests {
         assert_eq!(stamps.full(2_958), "2026-01-10 00:00:02.958");
         assert_eq!(Stamps::new(0, "Nowhere/Atall").full(1), "1970-01-01 00:00:00.001");
         assert!(stamps.are_of_the_zone() && !Stamps::new(0, "Nowhere/Atall").are_of_the_zone());
+        assert_eq!(Stamps::new(0, "+08:00").full(1), "1970-01-01 08:00:00.001");
     }
 
     #[test]

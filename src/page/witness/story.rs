@@ -30,7 +30,7 @@ pub fn list(twin: &Twin, stamps: &Stamps, axis: &Axis) -> Markup {
     let times = times(&lines, stamps);
     html! {
         @if left_out > 0 {
-            p .soft { (thousands(left_out as u64)) " lines are left out here, far from what broke; the JSON file beside this page has them all." }
+            p .soft { (thousands(left_out as u64)) " lines are left out here, far from what broke." }
         }
         ol .story tabindex="0" aria-label="The story" {
             @for (line, time) in lines.iter().zip(&times) {
