@@ -112,8 +112,17 @@ impl Browser {
     pub async fn hover(&self, selector: &str) {
         let element = self.client.find(Locator::Css(selector)).await.unwrap_or_else(|e| panic!("{selector}: {e}"));
         self.ask(&format!("document.querySelector({}).scrollIntoView({{block: 'center', inline: 'center'}});", json!(selector))).await;
+        // Scrolling is told to the page with its next frame, and so is the pointer.
+        self.next_frame().await;
         let to = PointerAction::MoveToElement { element, duration: None, x: 0.0, y: 0.0 };
         self.client.perform_actions(MouseActions::new("mouse".to_owned()).then(to)).await.expect("the pointer moves");
+        self.next_frame().await;
+    }
+
+    /// Waits until the page has been told what happened and has been drawn anew.
+    async fn next_frame(&self) {
+        let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
+        self.await_of(script, Vec::new()).await;
     }
 
     /// Clicks on an element, as a person does.
